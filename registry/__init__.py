@@ -1,0 +1,1 @@
+"""Language-model tools and prompt templates declared in TOML, checked like code."""

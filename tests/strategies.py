@@ -1,0 +1,1 @@
+"""Strategies of the property tests, one section a room."""
