@@ -13,6 +13,7 @@
     ├─ TemplateError(code, message, line, column) a template is faulty: at construction
     ├─ RenderError(code, message, names)          values do not fit a template or prompt
     ├─ InvalidArguments(code, errors)             a call's arguments do not fit the input schema
+    ├─ InvalidMessage(message)                    a message has none of the forms that address a recipient
     ├─ RecipientFailed(message)                   a recipient could not do its work
     │  ├─ BackendUnavailable(message)             no way to run code here; says the ways out
     │  ├─ MissingSecret(variable, path)           an environment variable that a recipient needs is unset
@@ -197,6 +198,10 @@ class InvalidArguments(RegistryError):
         super().__init__(f"{code}: {'; '.join(errors)}")
         self.code = code
         self.errors = tuple(errors)
+
+
+class InvalidMessage(RegistryError):
+    """A message has none of the forms that address a recipient; the text says what is wrong with it."""
 
 
 class RecipientFailed(RegistryError):
