@@ -100,6 +100,10 @@ class Diagnostic:
         return f"{self.file}:{self.line}:{self.column}: {self.severity}[{self.code}] {self.message}{hint}"
 
 
+def _sorted(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(found, key=_order))
+
+
 def _order(diagnostic: Diagnostic) -> tuple[str, int, int, str, str]:
     return (diagnostic.file, diagnostic.line, diagnostic.column, diagnostic.code, diagnostic.message)
 
@@ -111,9 +115,7 @@ class Report:
     ``sources`` maps the shown name of each file to its text, for code frames; it takes no part in equality.
     """
 
-    diagnostics: tuple[Diagnostic, ...] = attrs.field(
-        default=(), converter=lambda found: tuple(sorted(found, key=_order))
-    )
+    diagnostics: tuple[Diagnostic, ...] = attrs.field(default=(), converter=_sorted)
     files: int = 0
     recipients: int = 0
     prompts: int = 0

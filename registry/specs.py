@@ -5,14 +5,12 @@ The JSON Schemas in ``schemas/`` decide which keys a file may have; a spec has o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from registry.frozen import FrozenDict
+from registry.frozen import FrozenDict
 
 
 @attrs.frozen
@@ -120,8 +118,9 @@ class RecipientSpec:
     kind: str
     description: str
     options: Options
-    #: JSON Schema of the arguments: declared whole, or made of ``parameters`` and ``required_args``.
-    input_schema: FrozenDict
+    #: JSON Schema of the arguments: declared whole, or made of ``parameters`` and ``required_args``; None
+    #: leaves it to the class of a ``class`` recipient.
+    input_schema: FrozenDict | None
     api_docs: str = ""
     example_messages: tuple[ExampleMessage, ...] = ()
     #: Seconds a call may take.
@@ -139,7 +138,7 @@ class RecipientSpec:
     @property
     def required_args(self) -> tuple[str, ...]:
         """Names of the arguments that every call must have."""
-        return tuple(self.input_schema.get("required", ()))
+        return () if self.input_schema is None else tuple(self.input_schema.get("required", ()))
 
 
 @attrs.frozen

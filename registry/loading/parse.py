@@ -1,0 +1,199 @@
+"""Bytes to a document: decode, parse, and refuse what TOML allows but JSON does not."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import tomli
+
+from registry.diagnostics import Fault
+from registry.documents import Document
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Iterator
+
+    from registry.diagnostics import Path
+
+#: A larger file is no declaration; the limit bounds the time and memory of a check.
+MAX_BYTES = 16 * 1024 * 1024
+#: Tables and arrays inside each other. Far below what recursion in any library bears, far above any need.
+MAX_DEPTH = 100
+
+_BOM = "\ufeff"
+_MAYBE_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}:[0-9]{2}")
+_DOTTED = re.compile(rf"(?:[\w-]+[ \t]*\.[ \t]*){{{MAX_DEPTH},}}[\w-]+")
+#: Strings and comments, which may hold anything, before the tokens looked for.
+_TEXT = (
+    r'"""(?:[^\\]|\\.)*?"{3,5}'
+    r"|'''.*?'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|\#[^\n]*"
+)
+_BRACKET = re.compile(_TEXT + r"|(?P<open>[\[{])|(?P<close>[\]}])", re.DOTALL)
+_DIGITS = re.compile(_TEXT + r"|(?P<digits>[+-]?[0-9](?:_?[0-9]){4000,})(?![\w.])", re.DOTALL)
+
+
+def decode(raw: bytes, name: str, path: pathlib.Path | None = None) -> tuple[Document, tuple[Fault, ...]]:
+    """Turn a file's bytes into a document without data: UTF-8, at most one byte-order mark, LF line ends."""
+    if len(raw) > MAX_BYTES:
+        document = Document(name, "", None, path)
+        message = f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB"
+        return document, (Fault("file-too-large", message, document, (), hint="split it with `include`"),)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _not_utf8(raw, error.start, name, path)
+    return Document(name, text.removeprefix(_BOM).replace("\r\n", "\n"), None, path), ()
+
+
+def _not_utf8(
+    raw: bytes, start: int, name: str, path: pathlib.Path | None
+) -> tuple[Document, tuple[Fault, ...]]:
+    shown = raw.decode("utf-8", "replace").removeprefix(_BOM).replace("\r\n", "\n")
+    document = Document(name, shown, None, path)
+    before = raw[:start].decode("utf-8").removeprefix(_BOM).replace("\r\n", "\n")
+    at = len(before)
+    fault = Fault(
+        "not-utf8",
+        f"byte 0x{raw[start]:02X} at offset {start} is not UTF-8",
+        document,
+        (),
+        span=(at, min(at + 1, len(shown))),
+        hint="save the file as UTF-8",
+    )
+    return document, (fault,)
+
+
+def parse(raw: bytes, name: str, path: pathlib.Path | None = None) -> tuple[Document, tuple[Fault, ...]]:
+    """Turn a TOML file's bytes into a document; its data is None when the text could not be parsed."""
+    document, faults = decode(raw, name, path)
+    if faults:
+        return document, faults
+    return _parsed(document)
+
+
+def _parsed(document: Document) -> tuple[Document, tuple[Fault, ...]]:
+    text = document.text
+    odd_floats: list[str] = []
+
+    def parse_float(digits: str) -> float:
+        value = float(digits)
+        if not math.isfinite(value):
+            odd_floats.append(digits)
+        return value
+
+    try:
+        data = tomli.loads(text, parse_float=parse_float)
+    except tomli.TOMLDecodeError as error:
+        return document, (_syntax_fault(document, error),)
+    except RecursionError:
+        return document, (_depth_fault(document, span=_deep_span(text)),)
+    except ValueError:
+        # Python refuses to convert integers of thousands of digits; tomli lets that error through.
+        return _without_long_numbers(document)
+    found = attrs.evolve(document, data=data)
+    deep = _too_deep(data)
+    if deep is not None:
+        return document, (_depth_fault(found, path=deep),)
+    if odd_floats or _MAYBE_DATE.search(text):
+        return found, tuple(_foreign_values(found))
+    return found, ()
+
+
+def _syntax_fault(document: Document, error: tomli.TOMLDecodeError) -> Fault:
+    if document.text.startswith(_BOM):
+        message = "a second byte-order mark (U+FEFF) is no TOML; only one may stand at the start of a file"
+        return Fault("toml-syntax", message, document, (), span=(0, 1), hint="delete it")
+    at = min(error.pos, len(document.text))
+    message = error.msg[:1].lower() + error.msg[1:]
+    return Fault("toml-syntax", message, document, (), span=(at, min(at + 1, len(document.text))))
+
+
+def _depth_fault(document: Document, path: Path = (), span: tuple[int, int] | None = None) -> Fault:
+    message = f"more than {MAX_DEPTH} tables and arrays inside each other"
+    return Fault("nesting-too-deep", message, document, path, span=span, hint="flatten the data")
+
+
+def _too_deep(data: dict[str, Any]) -> Path | None:
+    """Return the path to a container below the allowed depth; None when there is none."""
+    level: list[Any] = [data]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for value in level
+            for item in (value.values() if type(value) is dict else value)
+            if type(item) is dict or type(item) is list
+        ]
+        if not level:
+            return None
+    return _path_at_depth(data)
+
+
+def _children(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
+
+
+def _path_at_depth(data: dict[str, Any]) -> Path:
+    pending: list[tuple[Path, Any]] = [((), data)]
+    while len(pending[-1][0]) < MAX_DEPTH:
+        path, value = pending.pop()
+        pending += [((*path, key), item) for key, item in _children(value) if isinstance(item, (dict, list))]
+    return pending[-1][0]
+
+
+def _deep_span(text: str) -> tuple[int, int]:
+    """Find where the nesting of a text that could not be parsed goes too deep."""
+    depth = 0
+    for token in _BRACKET.finditer(text):
+        if token["open"]:
+            depth += 1
+            if depth > MAX_DEPTH:
+                return token.span()
+        elif token["close"]:
+            depth -= 1
+    dotted = _DOTTED.search(text)
+    return dotted.span() if dotted else (0, min(1, len(text)))
+
+
+def _without_long_numbers(document: Document) -> tuple[Document, tuple[Fault, ...]]:
+    """Report every integer that is too long, then go on with a zero in its place so that no fault hides."""
+    limit = sys.get_int_max_str_digits()
+    spans = [
+        match.span("digits")
+        for match in _DIGITS.finditer(document.text)
+        if match["digits"] and len(match["digits"].replace("_", "").lstrip("+-")) > limit
+    ]
+    patched = document.text
+    for start, end in spans:
+        patched = patched[:start] + "0".ljust(end - start) + patched[end:]
+    found, faults = _parsed(attrs.evolve(document, text=patched))
+    restored = attrs.evolve(document, data=found.data)
+    message = f"an integer of more than {limit} digits"
+    own = [Fault("number-too-long", message, restored, (), span=span) for span in spans]
+    return restored, (*own, *(attrs.evolve(fault, document=restored) for fault in faults))
+
+
+def _foreign_values(document: Document) -> Iterator[Fault]:
+    """Yield the values that JSON does not have: dates, times, infinities and not-a-number."""
+    pending: list[tuple[Path, Any]] = [((), document.data)]
+    while pending:
+        path, value = pending.pop()
+        kind = type(value)
+        if kind is dict or kind is list:
+            pending += [((*path, key), item) for key, item in _children(value)]
+        elif kind is float:
+            if not math.isfinite(value):
+                message = f"{value} is no JSON number"
+                yield Fault("not-finite", message, document, path, hint="give a finite number")
+        elif kind is not str and kind is not bool and kind is not int:
+            message = f"an unquoted date or time ({value.isoformat()}) is no JSON value"
+            yield Fault("date-not-allowed", message, document, path, hint="put it in quotes")

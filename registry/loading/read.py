@@ -1,0 +1,196 @@
+"""The first stage: a path becomes the documents of a registry.
+
+The only stage that opens files. Includes and template files must be regular files inside the root file's
+folder, also after symbolic links are followed.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from registry.diagnostics import Fault, Path, Place
+from registry.documents import Document, Sources
+from registry.exceptions import UnreadableFile
+from registry.loading.parse import MAX_BYTES, decode, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WILDCARDS = frozenset("*?[")
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Sources, tuple[Fault, ...]]:
+    """Read a root file and everything it includes.
+
+    Raises:
+        UnreadableFile: the root file itself cannot be read.
+    """
+    name = os.fspath(path)
+    root = pathlib.Path(name)
+    try:
+        raw = _bytes_of(root)
+        folder = root.parent.resolve()
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(name, _reason(error)) from error
+    return read_bytes(raw, name, folder, root)
+
+
+def read_bytes(
+    raw: bytes, name: str, folder: pathlib.Path | None = None, path: pathlib.Path | None = None
+) -> tuple[Sources, tuple[Fault, ...]]:
+    """Read a root file from its bytes; without a folder it can include nothing."""
+    reader = _Reader(folder)
+    reader.add(raw, name, path, ())
+    return Sources(tuple(reader.documents), folder), tuple(reader.faults)
+
+
+def _bytes_of(path: pathlib.Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+@attrs.define
+class _Reader:
+    """Walks the includes; each file is read once, however many ways lead to it."""
+
+    folder: pathlib.Path | None
+    documents: list[Document] = attrs.field(factory=list)
+    faults: list[Fault] = attrs.field(factory=list)
+    seen: set[pathlib.Path] = attrs.field(factory=set)
+
+    def add(self, raw: bytes, name: str, path: pathlib.Path | None, chain: tuple[pathlib.Path, ...]) -> None:
+        document, faults = parse(raw, name, path)
+        templates: dict[str, Document] = {}
+        for place, wanted in _template_files(document.data):
+            self._add_template(document, templates, place, wanted)
+        if templates:
+            document = attrs.evolve(document, templates=templates)
+        self.documents.append(document)
+        self.faults += [attrs.evolve(fault, document=document) for fault in faults]
+        if path is not None:
+            resolved = path.resolve()
+            self.seen.add(resolved)
+            chain = (*chain, resolved)
+        for place, pattern in _includes(document.data):
+            self._include(document, place, pattern, chain)
+
+    def _include(
+        self, document: Document, place: Path, pattern: str, chain: tuple[pathlib.Path, ...]
+    ) -> None:
+        base = self._base(document, place, pattern)
+        if base is None:
+            return
+        wild = not _WILDCARDS.isdisjoint(pattern)
+        found = sorted(_glob(base, pattern)) if wild else [base / pattern]
+        if not found:
+            message = f"no file matches {pattern!r}"
+            self.faults.append(Fault("empty-include", message, document, place, hint="correct the pattern"))
+        for path in found:
+            self._include_one(document, place, path, chain, wild=wild)
+
+    def _include_one(
+        self,
+        document: Document,
+        place: Path,
+        path: pathlib.Path,
+        chain: tuple[pathlib.Path, ...],
+        *,
+        wild: bool,
+    ) -> None:
+        resolved = path.resolve()
+        if wild and resolved == chain[-1]:
+            return  # a pattern such as *.toml also matches the file it stands in
+        if resolved in chain:
+            message = f"{_shown(document, path)} includes itself again through this file"
+            self.faults.append(Fault("include-cycle", message, document, place, hint="remove one include"))
+        elif resolved not in self.seen and (raw := self._read(document, place, path)) is not None:
+            self.add(raw, _shown(document, path), path, chain)
+
+    def _add_template(
+        self, document: Document, templates: dict[str, Document], place: Path, wanted: str
+    ) -> None:
+        base = self._base(document, place, wanted)
+        raw = None if base is None else self._read(document, place, base / wanted)
+        if raw is not None:
+            path = document.path.parent / wanted if document.path else pathlib.Path(wanted)
+            found, faults = decode(raw, _shown(document, path), path)
+            templates[wanted] = attrs.evolve(found, data=found.text)
+            self.faults += faults
+
+    def _base(self, document: Document, place: Path, wanted: str) -> pathlib.Path | None:
+        """Return the folder that a relative name is looked up in; None after reporting why there is none."""
+        if self.folder is None:
+            message = f"{wanted!r} cannot be found: this text was not read from a file"
+            self.faults.append(Fault("missing-file", message, document, place, hint="load it from a file"))
+            return None
+        if pathlib.PurePath(wanted).is_absolute() or "\0" in wanted:
+            self._refuse(document, place, wanted)
+            return None
+        return document.path.parent if document.path else self.folder
+
+    def _read(self, document: Document, place: Path, path: pathlib.Path) -> bytes | None:
+        assert self.folder is not None  # noqa: S101 - _base has seen to it
+        try:
+            resolved = path.resolve()
+            if not resolved.is_relative_to(self.folder):
+                self._refuse(document, place, os.fspath(path))
+                return None
+            if resolved.exists() and not resolved.is_file():
+                reason = "it is no regular file"
+            else:
+                return _bytes_of(resolved)
+        except (OSError, RuntimeError) as error:
+            reason = _reason(error)
+        message = f"{_shown(document, path)} cannot be read: {reason}"
+        self.faults.append(Fault("missing-file", message, document, place, hint="check the name"))
+        return None
+
+    def _refuse(self, document: Document, place: Path, wanted: str) -> None:
+        message = f"{wanted!r} is outside the folder of the root file"
+        hint = "names are relative, inside that folder"
+        self.faults.append(Fault("include-outside-root", message, document, place, Place.VALUE, hint=hint))
+
+
+def _glob(base: pathlib.Path, pattern: str) -> Iterator[pathlib.Path]:
+    try:
+        yield from (path for path in base.glob(pattern) if not path.is_dir())
+    except (ValueError, NotImplementedError, OSError, IndexError):
+        return  # not a pattern: it matches nothing
+
+
+def _shown(document: Document, path: pathlib.Path) -> str:
+    """Name a file as the document that leads to it is named."""
+    start = document.path.parent if document.path else path.parent
+    return os.path.normpath(
+        os.path.join(os.path.dirname(document.name), os.path.relpath(path, start))  # noqa: PTH118,PTH120 - texts
+    )
+
+
+def _includes(data: Any) -> Iterator[tuple[Path, str]]:
+    found = data.get("include") if isinstance(data, dict) else None
+    if isinstance(found, list):
+        yield from ((("include", i), item) for i, item in enumerate(found) if isinstance(item, str))
+
+
+def _template_files(data: Any) -> Iterator[tuple[Path, str]]:
+    """Yield every template file that a document names, whatever else is wrong with it."""
+    prompts = data.get("prompts") if isinstance(data, dict) else None
+    for name, prompt in prompts.items() if isinstance(prompts, dict) else ():
+        if not isinstance(prompt, dict):
+            continue
+        messages = prompt.get("messages")
+        places: list[tuple[Path, Any]] = [(("prompts", name), prompt)]
+        for i, message in enumerate(messages if isinstance(messages, list) else ()):
+            places.append((("prompts", name, "messages", i), message))
+        for path, table in places:
+            wanted = table.get("template_file") if isinstance(table, dict) else None
+            if isinstance(wanted, str):
+                yield (*path, "template_file"), wanted
