@@ -1,0 +1,37 @@
+"""Anthropic: the tools of the Messages API."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from registry.export.exporter import Exporter, Tool
+from registry.export.schemas import walk
+
+if TYPE_CHECKING:
+    from registry.export.problems import Problems
+    from registry.export.schemas import Schema
+
+_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def _dialect(schema: Schema, problems: Problems) -> Schema:
+    problems.refuse_at_root(schema, "Anthropic")
+    for path, part in walk(schema):
+        names = part.get("properties", {}) if isinstance(part, dict) else {}
+        for name in names:
+            if not _PROPERTY.fullmatch(name):
+                problems.add(
+                    "name-not-portable",
+                    f"Anthropic takes no property called {name!r}",
+                    (*path, "properties", name),
+                    "use 1 to 64 ASCII letters, digits, dots, dashes and underscores",
+                )
+    return schema
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+
+
+EXPORTER = Exporter(_tool, _dialect)

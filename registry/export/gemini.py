@@ -1,0 +1,43 @@
+"""Gemini: function declarations, whose parameters are a subset of OpenAPI 3.0 schemas."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from registry.export.exporter import Exporter, Tool
+from registry.export.gemini_schema import translate
+
+if TYPE_CHECKING:
+    from registry.export.problems import Problems
+    from registry.export.schemas import Schema
+
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+def _dialect(schema: Schema, problems: Problems) -> Schema:
+    done = translate(schema, problems)
+    for name in done.get("properties", {}):
+        if not _PARAMETER.fullmatch(name):
+            problems.add(
+                "name-not-portable",
+                f"Gemini takes no parameter called {name!r}",
+                ("properties", name),
+                "use 1 to 64 ASCII letters, digits and underscores, not a digit first",
+            )
+    return done
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    shape = {"name": tool.name, "description": tool.description}
+    # An object without properties is refused there: no parameters are said by leaving them out.
+    return {**shape, "parameters": tool.schema} if tool.schema.get("properties") else shape
+
+
+EXPORTER = Exporter(
+    _tool,
+    _dialect,
+    lambda tools: {"functionDeclarations": list(tools.values())},
+    names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
+    most=512,
+)
