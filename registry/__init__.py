@@ -1,1 +1,122 @@
-"""Language-model tools and prompt templates declared in TOML, checked like code."""
+"""Language-model tools and prompt templates declared in TOML, checked like code.
+
+::
+
+    import registry
+
+    snapshot = registry.load("recipients.toml")
+    snapshot["python"]            # a Recipient class
+    snapshot.prompts["greet"]     # a Prompt
+
+Names are imported when they are first used, so that ``import registry`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from registry.conversation import Transcript
+    from registry.diagnostics import Diagnostic, Report, Severity
+    from registry.dispatch import Dispatcher
+    from registry.exceptions import (
+        BackendUnavailable,
+        ChatError,
+        DuplicatePrompt,
+        DuplicateRecipient,
+        ExportRefused,
+        InvalidArguments,
+        InvalidMessage,
+        InvalidRegistry,
+        MissingSecret,
+        NoSuchPrompt,
+        NoSuchRecipient,
+        RecipientFailed,
+        RegistryError,
+        RenderError,
+        TemplateError,
+        TransportError,
+        UnreadableFile,
+    )
+    from registry.export import export
+    from registry.frozen import thaw
+    from registry.kinds.python import PythonRecipient
+    from registry.loading.loader import check, load, loads
+    from registry.manager import RecipientManager, RecipientSnapshot
+    from registry.messages import Call, Outcome, address, reply
+    from registry.prompts import Prompt, PromptSnapshot
+    from registry.recipient import Recipient, RecipientMeta
+    from registry.role_prompts import (
+        AssistantRolePrompt,
+        BasePrompt,
+        RolePrompt,
+        SystemRolePrompt,
+        UserRolePrompt,
+    )
+    from registry.template import Template
+
+#: Public name -> the module that defines it.
+_HOMES: dict[str, str] = {
+    "AssistantRolePrompt": "role_prompts",
+    "BackendUnavailable": "exceptions",
+    "BasePrompt": "role_prompts",
+    "Call": "messages",
+    "ChatError": "exceptions",
+    "Diagnostic": "diagnostics",
+    "Dispatcher": "dispatch",
+    "DuplicatePrompt": "exceptions",
+    "DuplicateRecipient": "exceptions",
+    "ExportRefused": "exceptions",
+    "InvalidArguments": "exceptions",
+    "InvalidMessage": "exceptions",
+    "InvalidRegistry": "exceptions",
+    "MissingSecret": "exceptions",
+    "NoSuchPrompt": "exceptions",
+    "NoSuchRecipient": "exceptions",
+    "Outcome": "messages",
+    "Prompt": "prompts",
+    "PromptSnapshot": "prompts",
+    "PythonRecipient": "kinds.python",
+    "Recipient": "recipient",
+    "RecipientFailed": "exceptions",
+    "RecipientManager": "manager",
+    "RecipientMeta": "recipient",
+    "RecipientSnapshot": "manager",
+    "RegistryError": "exceptions",
+    "RenderError": "exceptions",
+    "Report": "diagnostics",
+    "RolePrompt": "role_prompts",
+    "Severity": "diagnostics",
+    "SystemRolePrompt": "role_prompts",
+    "Template": "template",
+    "TemplateError": "exceptions",
+    "Transcript": "conversation",
+    "TransportError": "exceptions",
+    "UnreadableFile": "exceptions",
+    "UserRolePrompt": "role_prompts",
+    "address": "messages",
+    "check": "loading.loader",
+    "export": "export",
+    "load": "loading.loader",
+    "loads": "loading.loader",
+    "reply": "messages",
+    "thaw": "frozen",
+}
+
+__all__ = [  # noqa: PLE0604 - the names of the table
+    *_HOMES
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

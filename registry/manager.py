@@ -10,7 +10,7 @@ from registry.digests import digest_of, digest_of_recipient, digest_of_texts
 from registry.exceptions import DuplicateRecipient, NoSuchRecipient
 from registry.prompts import PromptSnapshot
 from registry.recipient import Recipient
-from registry.suggest import close_names
+from registry.suggest import close
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -142,7 +142,7 @@ class RecipientSnapshot(Mapping[str, Entry]):
         try:
             return self._entries[name]
         except KeyError:
-            raise NoSuchRecipient(name, close_names(name, self._entries)) from None
+            raise NoSuchRecipient(name, close(name, self._entries)) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

@@ -1,0 +1,1 @@
+"""Functions and classes that this repository's own recipients.toml calls."""

@@ -1,0 +1,5 @@
+"""``python -m registry`` is the command ``recipients``."""
+
+from registry.cli import entry
+
+entry()

@@ -1,0 +1,104 @@
+"""``recipients check``."""
+
+from __future__ import annotations
+
+import glob
+import pathlib
+
+import click
+
+from registry.cli.options import DEFAULT_FILE
+from registry.cli.output import show_report
+from registry.diagnostics import Report
+from registry.exceptions import UnreadableFile
+
+FORMATS = ("text", "json", "github", "sarif", "junit")
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--format", "format_name", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--stdin-filename", metavar="NAME", help="Name of what is read from standard input (FILE '-').")
+@click.option("--import", "imports", is_flag=True, help="Also import the functions and classes named.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes (extra: watch).")
+def command(
+    files: tuple[str, ...],
+    format_name: str,
+    strict: bool,
+    stdin_filename: str | None,
+    imports: bool,
+    watch: bool,
+) -> int:
+    """Check registry files (recipients.toml unless named): every fault at once, with its place.
+
+    A folder stands for every recipients.toml below it. '-' reads standard input. Nothing that the files name is
+    run or imported (unless --import), and nothing is read outside the root file's folder.
+
+    Exit code: 0 no errors, 1 errors, 2 could not check.
+    """
+    if watch:
+        from registry.cli.watching import watch_check
+
+        return watch_check(files or (DEFAULT_FILE,), strict=strict)
+    report, unreadable = check_all(files or (DEFAULT_FILE,), stdin_filename, imports=imports)
+    report = report.strict() if strict else report
+    show_report(report, format_name)
+    for error in unreadable:
+        click.echo(f"error: {error}", err=True)
+    if unreadable:
+        return 2
+    return 0 if report.ok else 1
+
+
+def check_all(
+    files: tuple[str, ...], stdin_filename: str | None = None, *, imports: bool = False
+) -> tuple[Report, list[UnreadableFile]]:
+    """Check every file, whatever is wrong with the others."""
+    from registry.loading.loader import check
+
+    reports: list[Report] = []
+    unreadable: list[UnreadableFile] = []
+    for file in files:
+        try:
+            if file == "-":
+                reports.append(_check_input(stdin_filename))
+            else:
+                reports += [check(name) for name in expand(file)]
+        except UnreadableFile as error:
+            unreadable.append(error)
+    if imports:
+        from registry.cli.importing import import_report
+
+        reports += [import_report(name) for file in files if file != "-" for name in expand(file)]
+    return Report.combine(reports), unreadable
+
+
+def _check_input(filename: str | None) -> Report:
+    import sys
+
+    from registry.loading.loader import checks
+
+    name = filename or "<stdin>"
+    folder = pathlib.Path(filename).parent.resolve() if filename else None
+    return checks(sys.stdin.buffer.read(), name=name, folder=folder)
+
+
+def expand(file: str) -> list[str]:
+    """Return the files that a name stands for: itself, those of a folder, or those that match a pattern.
+
+    Raises:
+        UnreadableFile: a folder has no registry, or nothing matches.
+    """
+    path = pathlib.Path(file)
+    if path.is_dir():
+        found = sorted(str(item) for item in path.rglob(DEFAULT_FILE))
+        if not found:
+            raise UnreadableFile(file, f"the folder has no {DEFAULT_FILE}")
+        return found
+    if glob.has_magic(file) and not path.exists():
+        found = sorted(glob.glob(file, recursive=True))
+        if not found:
+            raise UnreadableFile(file, "no file matches")
+        return found
+    return [file]

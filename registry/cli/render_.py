@@ -1,0 +1,91 @@
+"""``recipients render``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.options import file_option, json_option
+from registry.cli.output import show_json
+from registry.cli.values import object_from_input, pairs_of
+from registry.exceptions import RenderError
+from registry.loading.loader import load
+
+if TYPE_CHECKING:
+    from registry.prompts import Prompt
+    from registry.specs import InputSpec
+
+#: Wire format -> the method of a rendered prompt that gives it.
+TARGETS = {"openai": "to_openai", "anthropic": "to_anthropic", "gemini": "to_gemini", "mcp": "to_mcp"}
+
+
+@click.command("render")
+@click.argument("name")
+@click.argument("words", nargs=-1, metavar="[KEY=VALUE... | -]")
+@file_option
+@json_option
+@click.option("--to", "target", type=click.Choice(list(TARGETS)), help="Print a provider's JSON instead.")
+def command(name: str, words: tuple[str, ...], file: str, format_name: str, target: str | None) -> int:
+    """Render a prompt with values and print its messages.
+
+    Values are KEY=TEXT or KEY:=JSON (age:=30); '-' reads a JSON object from standard input. On a terminal,
+    missing values are asked for.
+    """
+    prompt = load(file).prompts[name]
+    values = object_from_input() if words == ("-",) else typed(prompt, pairs_of(words))
+    if sys.stdin.isatty() and words != ("-",):
+        values |= _asked(prompt, values)
+    try:
+        rendered = prompt.render(values)
+    except RenderError as error:
+        click.echo(f"error: {error}", err=True)
+        return 1
+    if target is not None:
+        show_json(getattr(rendered, TARGETS[target])())
+    elif format_name == "json":
+        show_json(list(rendered))
+    else:
+        _show(rendered)
+    return 0
+
+
+def typed(prompt: Prompt, values: dict[str, Any]) -> dict[str, Any]:
+    """Read the text given for an input that takes no text as JSON, so that ``age=30`` is a number."""
+    schemas = {item.name: item.schema for item in prompt.inputs}
+    return {name: _value(value, schemas.get(name, {})) for name, value in values.items()}
+
+
+def _value(value: Any, schema: dict[str, Any]) -> Any:
+    kinds = schema.get("type", "string")
+    if not isinstance(value, str) or "string" in ([kinds] if isinstance(kinds, str) else kinds):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _asked(prompt: Prompt, values: dict[str, Any]) -> dict[str, Any]:
+    missing = [item for item in prompt.inputs if item.required and item.name not in values]
+    return typed(prompt, {item.name: click.prompt(_question(item), err=True) for item in missing})
+
+
+def _question(item: InputSpec) -> str:
+    description = item.schema.get("description")
+    return f"{item.name} ({description})" if description else item.name
+
+
+def _show(rendered: Any) -> None:
+    if len(rendered) == 1:
+        click.echo(_text(rendered[0]["content"]))
+        return
+    for message in rendered:
+        click.echo(click.style(f"[{message['role']}]", bold=True))
+        click.echo(_text(message["content"]))
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)

@@ -1,0 +1,76 @@
+"""Values on the command line: ``name=text``, ``name:=JSON``, or JSON from standard input."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PAIR = re.compile(r"(?P<name>[^\W\d][\w-]*)(?P<json>:)?=(?P<value>.*)", re.DOTALL)
+
+
+def pair_of(word: str) -> tuple[str, Any] | None:
+    """Read ``name=text`` or ``name:=JSON``; None when the word is neither.
+
+    Raises:
+        click.UsageError: what stands after ``:=`` is not JSON.
+    """
+    match = _PAIR.fullmatch(word)
+    if match is None:
+        return None
+    if not match["json"]:
+        return match["name"], match["value"]
+    try:
+        return match["name"], json.loads(match["value"])
+    except ValueError as error:
+        raise click.UsageError(f"{match['name']}:= needs JSON: {error}") from None
+
+
+def pairs_of(words: Iterable[str]) -> dict[str, Any]:
+    """Read values that are all ``name=text`` or ``name:=JSON``.
+
+    Raises:
+        click.UsageError: a word is neither, or a name is given twice.
+    """
+    values: dict[str, Any] = {}
+    for word in words:
+        pair = pair_of(word)
+        if pair is None:
+            raise click.UsageError(f"{word!r} is neither name=text nor name:=JSON")
+        if pair[0] in values:
+            raise click.UsageError(f"{pair[0]!r} is given twice")
+        values[pair[0]] = pair[1]
+    return values
+
+
+def standard_input() -> str:
+    """Read all of standard input as UTF-8.
+
+    Raises:
+        click.UsageError: it is not UTF-8.
+    """
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"standard input is not UTF-8: {error}") from None
+
+
+def object_from_input() -> dict[str, Any]:
+    """Read a JSON object from standard input.
+
+    Raises:
+        click.UsageError: it is no JSON object.
+    """
+    try:
+        found = json.loads(standard_input())
+    except ValueError as error:
+        raise click.UsageError(f"standard input is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise click.UsageError("standard input must be a JSON object")
+    return found
