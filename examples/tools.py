@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime  # noqa: TC003 - arguments are turned into what the annotations name
+import datetime as dt  # noqa: TC003 - arguments are turned into what the annotations name
 from typing import Any
 
 
-def days_between(start: datetime.date, end: datetime.date) -> int:
+def days_between(start: dt.date, end: dt.date) -> int:
     """Return the number of days from one date to another; negative when the second is earlier."""
     return (end - start).days
 
