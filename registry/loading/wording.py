@@ -1,0 +1,107 @@
+"""The words of diagnostics: names of values and types, and what must be true of a value."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from registry.suggest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from jsonschema_rs import ValidationError
+
+    from registry.diagnostics import Path
+
+_TYPES = {
+    "string": "a text",
+    "integer": "an integer",
+    "number": "a number",
+    "array": "an array",
+    "object": "a table",
+    "boolean": "true or false",
+    "null": "null",
+}
+_SECTIONS: dict[str | int, str] = {"recipients": "recipient", "prompts": "prompt", "servers": "server"}
+#: Texts from a file are cut to so many code points in a message.
+_LONGEST = 40
+
+
+def quoted(value: Any) -> str:
+    """Mark a text from a file as such, cut where it is very long."""
+    text = str(value)
+    return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}`"
+
+
+def subject(path: Path) -> str:
+    """Name a value by the end of its path."""
+    if not path:
+        return "the file"
+    if len(path) == 2 and path[0] in _SECTIONS:
+        return f"{_SECTIONS[path[0]]} {quoted(path[-1])}"
+    if isinstance(path[-1], int):
+        return f"item {path[-1] + 1} of {subject(path[:-1])}"
+    return quoted(path[-1])
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
+
+
+def _wanted(types: list[str]) -> str:
+    return " or ".join(_TYPES[name] for name in sorted(types, key=list(_TYPES).index))
+
+
+def _actual(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, float):
+        return "a fraction" if value % 1 else "a number"
+    names = {str: "a text", int: "an integer", dict: "a table", list: "an array"}
+    return names.get(type(value), "another value")
+
+
+def _otherwise(_kind: Any, _rule: dict[str, Any]) -> str:
+    return "is not as it must be"
+
+
+#: What must be true of a value, by the keyword that failed.
+_VALUE: dict[str, Callable[[Any, dict[str, Any]], str]] = {
+    "type": lambda kind, _: f"must be {_wanted(kind.types)}",
+    "enum": lambda kind, _: f"must be one of {_listed(kind.options)}",
+    "const": lambda kind, _: f"must be {_listed([kind.expected_value])}",
+    "pattern": lambda _, rule: f"must be {rule.get('x-expect', 'of another form')}",
+    "minimum": lambda kind, _: f"must be at least {kind.limit}",
+    "maximum": lambda kind, _: f"must be at most {kind.limit}",
+    "exclusiveMinimum": lambda kind, _: f"must be more than {kind.limit}",
+    "minLength": lambda _kind, _: "must not be empty",
+    "minItems": lambda _kind, _: "must not be empty",
+    "uniqueItems": lambda _kind, _: "must not hold the same item twice",
+}
+
+
+def value_problem(path: Path, error: ValidationError, rule: dict[str, Any]) -> str:
+    """Say what must be true of a value; the value itself is not repeated, it may be a secret."""
+    kind: Any = error.kind
+    message = f"{subject(path)} {_VALUE.get(kind.name, _otherwise)(kind, rule)}"
+    return f"{message}, not {_actual(error.instance)}" if kind.name == "type" else message
+
+
+def value_hint(error: ValidationError, rule: dict[str, Any]) -> str:
+    """Suggest the value that was most likely meant."""
+    options = rule.get("enum", ())
+    guess = nearest(error.instance, options) if options and isinstance(error.instance, str) else None
+    return f"did you mean {json.dumps(guess)}?" if guess else ""
+
+
+_SIMPLE_TYPES = tuple(sorted(_TYPES))
+
+
+def schema_problem(path: Path, error: ValidationError) -> str:
+    """Say what is wrong in the schema of an argument; the metaschema names types in its only ``anyOf``."""
+    if error.kind.name != "anyOf":
+        return value_problem(path, error, {})
+    guess = nearest(error.instance, _SIMPLE_TYPES) if isinstance(error.instance, str) else None
+    more = f"; did you mean {guess}?" if guess else ""
+    return f"{subject(path)} must be one of {', '.join(_SIMPLE_TYPES)}, or an array of them{more}"
