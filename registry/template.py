@@ -51,10 +51,13 @@ class Template:
     #: Names of the inputs, each once, in the order of their first use.
     variables: tuple[str, ...] = attrs.field(init=False, eq=False, repr=False)
     _nodes: tuple[Node, ...] = attrs.field(init=False, eq=False, repr=False)
+    _is_flat: bool = attrs.field(init=False, eq=False, repr=False)
     #: For a template without sections: its pieces, with a hole for each slot.
-    _pieces: list[str] | None = attrs.field(init=False, eq=False, repr=False)
+    _pieces: list[str] = attrs.field(init=False, eq=False, repr=False)
     #: (hole, name) of the first plain use of each input.
     _holes: tuple[tuple[int, str], ...] = attrs.field(init=False, eq=False, repr=False)
+    #: Whether there are other slots than those.
+    _has_more: bool = attrs.field(init=False, eq=False, repr=False)
     #: (hole, slot) of each slot that has a format.
     _formatted: tuple[tuple[int, Slot], ...] = attrs.field(init=False, eq=False, repr=False)
     #: (hole, hole it repeats).
@@ -69,13 +72,13 @@ class Template:
             raise TemplateError(first.code, first.message, line, column, first.hint)
         variables = found.variables
         holes, formatted, repeats = _flat(found.nodes)
-        plain = not any(isinstance(node, (If, Each)) for node in found.nodes)
-        pieces = [node if isinstance(node, str) else "" for node in found.nodes] if plain else None
         for name, value in (
             ("variables", variables),
             ("_nodes", found.nodes),
-            ("_pieces", pieces),
+            ("_is_flat", not any(isinstance(node, (If, Each)) for node in found.nodes)),
+            ("_pieces", [node if isinstance(node, str) else "" for node in found.nodes]),
             ("_holes", holes),
+            ("_has_more", bool(formatted or repeats)),
             ("_formatted", formatted),
             ("_repeats", repeats),
             ("_count", len(variables)),
@@ -96,30 +99,43 @@ class Template:
             RenderError: ``missing-input``, ``unexpected-input``, ``wrong-type``, ``number-too-long``,
                 ``not-finite`` or ``not-utf8``; it names every input at fault.
         """
+        if missing != "error":
+            return self._render_leniently(values, missing)
         # The common case, without a call per slot. Whatever is out of the ordinary is found out by `Run`.
-        if type(values) is dict and self._pieces is not None:
+        if self._is_flat and type(values) is dict:
             pieces = self._pieces.copy()
             try:
                 for hole, name in self._holes:
                     pieces[hole] = f"{values[name]}"
-                for hole, slot in self._formatted:
-                    pieces[hole] = slot.print(values[slot.name])
-                for hole, first in self._repeats:
-                    pieces[hole] = pieces[first]
-                if not self._repeats or sum(map(len, pieces)) <= MAX_OUTPUT:
-                    text = "".join(pieces)
-                    # `encode` raises for a lone surrogate.
-                    if (
-                        len(values) == self._count
-                        and (text.isascii() or text.encode())
-                        and len(text) <= MAX_OUTPUT
-                    ):
-                        return text
+                if self._has_more:
+                    self._fill(pieces, values)
+                text = "".join(pieces)
+                # `encode` raises for a lone surrogate.
+                if (
+                    len(values) == self._count
+                    and (text.isascii() or text.encode())
+                    and len(text) <= MAX_OUTPUT
+                ):
+                    return text
             except Exception:  # noqa: BLE001, S110  # a value may raise anything; `Run` says which one it was
                 pass
-        if missing not in ("error", "empty"):
+        return Run(self.variables, values).render(self._nodes)
+
+    def _fill(self, pieces: list[str], values: dict[str, Any]) -> None:
+        for hole, slot in self._formatted:
+            pieces[hole] = slot.print(values[slot.name])
+        for hole, first in self._repeats:
+            pieces[hole] = pieces[first]
+        if sum(map(len, pieces)) > MAX_OUTPUT:
+            raise MemoryError  # before the text is made
+
+    def _render_leniently(self, values: Mapping[str, Any], missing: str) -> str:
+        if missing != "empty":
             raise ValueError(f"missing must be 'error' or 'empty', not {missing!r}")
-        return Run(self.variables, values, lenient=missing == "empty").render(self._nodes)
+        known = {name: values[name] for name in self.variables if name in values}
+        if len(known) == self._count:
+            return self.render(known)
+        return Run(self.variables, values, lenient=True).render(self._nodes)
 
 
 def _flat(nodes: tuple[Node, ...]) -> tuple[Any, Any, Any]:

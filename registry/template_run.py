@@ -67,7 +67,9 @@ def close_to(name: str, known: Iterable[str]) -> str:
 class Run:
     """A rendering under way. Used once."""
 
-    def __init__(self, variables: tuple[str, ...], values: Mapping[str, Any], *, lenient: bool) -> None:
+    def __init__(
+        self, variables: tuple[str, ...], values: Mapping[str, Any], *, lenient: bool = False
+    ) -> None:
         self.variables = variables
         self.values = _by_name(values)
         self.lenient = lenient

@@ -35,7 +35,7 @@ _LOOKS = re.compile(
     rf"\s++{_NAME}\s*+|{_NAME}\s++"  # { name }
     rf"|{_NAME}(?:-{_NAME})+"  # {first-name}
     r"|(?<![\w}\])\\^]\{)[0-9]++"  # {0}, but neither x^{2} nor \d{3}
-    rf"|{_NAME}[.\[|(][^{{}};=\s]{{0,80}}"  # {user.name()} {name|upper}
+    rf"|(?![0-9]){_NAME}[.\[|(][^{{}};=\s]{{0,80}}"  # {user.name()} {name|upper}
     r"|\s*+[#/]\s*+(?:if|else|elif|each|endif|end)\b[^{}\n]{0,80}"  # {# if x}
     r")\}"
 )

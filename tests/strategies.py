@@ -1,1 +1,523 @@
 """Strategies of the property tests, one section a room."""
+
+import random
+
+import hypothesis.strategies as st
+
+from registry.diagnostics import Fault, Mention, Place, Severity
+from registry.documents import Document
+
+# --- positions: TOML documents in every layout ---
+
+_NASTY_KEYS = (
+    "a", "b", "type", "a.b", "", " ", "0", "-", "_x", "$ref", "ключ", "clé", "🐍", 'qu"ote', "it's", "a#b",
+    "[a]", "new\nline", "tab\t", "back\\slash", "\x1b", "=", "true", "1979-05-27",
+)  # fmt: skip
+_NASTY_TEXTS = (
+    "", '"', "'", '""', "''", '"""', "'''", "a\\", "\\", "\n", "\n\n", "a\nb", "\r\n", "\r", "\t", "\x00",
+    "\x1b", "\x7f", "\u0085", "\u2028", "\ufeff", "é", "e\u0301", "🐍", "# no comment", "[no.header]", "a = 1",
+    "\x00", "# recipients: ignore[unknown-key]", "{name}", " lead", "trail ", "'''\n[x]\n'''", '"""\nx = 1\n"""',
+    "漢字",
+)  # fmt: skip
+
+toml_keys = st.sampled_from(_NASTY_KEYS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+toml_texts = st.sampled_from(_NASTY_TEXTS) | st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("\\\"'\n\t {}#[]"), max_size=20
+)
+toml_scalars = (
+    st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | toml_texts
+)
+toml_values = st.recursive(
+    toml_scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(toml_keys, inner, max_size=4),
+    max_leaves=12,
+)
+#: What a TOML file can say with JSON's types.
+toml_tables = st.dictionaries(toml_keys, toml_values, max_size=6)
+
+
+class _TomlWriter:
+    """Writes data as TOML and chooses among all spellings at random: the layout never changes the data."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+
+    def maybe(self, chance: float = 0.3) -> bool:
+        return self.random.random() < chance
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    # --- white space and comments
+
+    def blank(self) -> str:
+        return self.pick("", "", " ", " ", "\t", "  ")
+
+    def comment(self) -> str:
+        return self.pick(
+            "# plain", "#", "# [x]", "# 'one", '# """', "# '''", "# }, ]", "# é🐍\t.", "# a = 1 \\"
+        )
+
+    def tail(self) -> str:
+        return self.blank() + (self.comment() if self.maybe(0.2) else "")
+
+    def gap(self) -> str:
+        """White space that may hold line ends and comments: inside arrays and inline tables."""
+        if self.maybe(0.75):
+            return self.blank()
+        return self.blank() + (self.comment() if self.maybe(0.5) else "") + "\n" + self.blank()
+
+    def emit(self, line: str) -> None:
+        while self.maybe(0.15):
+            self.lines.append(self.blank() + (self.comment() if self.maybe(0.6) else ""))
+        self.lines.append(self.blank() + line + self.tail())
+
+    # --- strings
+
+    def escape(self, char: str) -> str:
+        short = {
+            "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", "\x1b": "\\e",
+            '"': '\\"', "\\": "\\\\",
+        }  # fmt: skip
+        forms = [f"\\U{ord(char):08x}"]
+        if char in short:
+            forms += [short[char]] * 3
+        if ord(char) <= 0xFFFF:
+            forms.append(f"\\u{ord(char):04X}")
+        if ord(char) <= 0xFF:
+            forms.append(f"\\x{ord(char):02x}")
+        return self.random.choice(forms)
+
+    def basic(self, text: str, *, lines: bool = False) -> str:
+        out = []
+        for at, char in enumerate(text):
+            plain = char == "\t" or (char >= " " and char != "\x7f") or (lines and char == "\n")
+            quote = lines and char == '"' and out[-2:] != ['"', '"'] and self.maybe(0.7)
+            if (char in '"\\' and not quote) or not plain or self.maybe(0.08):
+                out.append(self.escape(char))
+            else:
+                out.append(char)
+            following = text[at + 1 : at + 2]
+            if lines and self.maybe(0.1) and out[-1] != "\n" and following not in {" ", "\t", "\n"}:
+                out.append(self.pick("\\\n", "\\  \n", "\\\n\n   ", "\\\n\t"))
+        return "".join(out)
+
+    def string(self, text: str, *, key: bool = False) -> str:
+        forms = [f'"{self.basic(text)}"']
+        printable = all(char == "\t" or (char >= " " and char != "\x7f") for char in text if char != "\n")
+        if printable and "'" not in text and "\n" not in text:
+            forms.append(f"'{text}'")
+        if not key:
+            body = self.basic(text, lines=True)
+            if text.startswith("\n") or self.maybe():
+                body = "\n" + body
+            forms.append(f'"""{body}"""')
+            if printable and "'''" not in text and not text.endswith("'''"):
+                quotes = len(text) - len(text.rstrip("'"))
+                if quotes < 3:
+                    first = "\n" if text.startswith("\n") or self.maybe() else ""
+                    forms.append(f"'''{first}{text}'''")
+        return self.random.choice(forms)
+
+    # --- keys and values
+
+    def key(self, name: str) -> str:
+        bare = bool(name) and name.isascii() and name.replace("-", "").replace("_", "x").isalnum()
+        if bare and self.maybe(0.8):
+            return name
+        return self.string(name, key=True)
+
+    def path(self, names) -> str:
+        dot = self.pick(".", ".", " . ", "\t.")
+        return dot.join(self.key(name) for name in names)
+
+    def value(self, value) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return self.pick(str(value), f"+{value}" if value >= 0 else str(value), f"{value:_}")
+        if isinstance(value, float):
+            return repr(value)
+        if isinstance(value, str):
+            return self.string(value)
+        if isinstance(value, list):
+            return self.container("[", [self.value(item) for item in value], "]")
+        return self.container("{", [self.pair(*item) for item in self.inline_pairs(value)], "}")
+
+    def container(self, opening: str, items: list[str], closing: str) -> str:
+        body = ",".join(self.gap() + item + self.gap() for item in items)
+        comma = "," if items and self.maybe(0.2) else ""
+        return opening + body + comma + self.gap() + closing
+
+    def pair(self, names, value) -> str:
+        return f"{self.path(names)}{self.blank()}={self.blank()}{self.value(value)}"
+
+    def inline_pairs(self, table, above=()):
+        """Pairs of a table as (names, value): tables inside may be spelt by dotted keys."""
+        for name, value in table.items():
+            if isinstance(value, dict) and value and self.maybe(0.35):
+                yield from self.inline_pairs(value, (*above, name))
+            else:
+                yield (*above, name), value
+
+    # --- statements
+
+    def table(self, table, path=(), header: str = "") -> None:
+        """Write the pairs of a table and its sub-tables, which may come first if the table is no element."""
+        below = {name: item for name, item in table.items() if self.takes_header(item) and self.maybe(0.6)}
+        rest = {name: item for name, item in table.items() if name not in below}
+        if path and not header:
+            if self.maybe(0.2):
+                self.tables(below, path)
+                below = {}
+            if rest or not below or self.maybe(0.6):
+                header = f"[{self.header(path)}]"
+        if header:
+            self.emit(header)
+        for pair in self.inline_pairs(rest):
+            self.emit(self.pair(*pair))
+        self.tables(below, path)
+
+    def tables(self, tables, path) -> None:
+        for name, value in tables.items():
+            below = (*path, name)
+            if isinstance(value, dict):
+                self.table(value, below)
+            else:
+                for item in value:
+                    self.table(item, below, f"[[{self.header(below)}]]")
+
+    def header(self, path) -> str:
+        return self.blank() + self.path(path) + self.blank()
+
+    @staticmethod
+    def takes_header(value) -> bool:
+        if isinstance(value, list):
+            return bool(value) and all(isinstance(item, dict) for item in value)
+        return isinstance(value, dict)
+
+
+def write_toml(data, seed: int = 0) -> str:
+    """Spell data as TOML in one of countless layouts, chosen by the seed."""
+    writer = _TomlWriter(seed)
+    writer.table(data)
+    return "\n".join([*writer.lines, writer.pick("", "# last line without an end")])
+
+
+@st.composite
+def toml_documents(draw, tables=toml_tables):
+    """Give a TOML text with LF line ends and the data that it says."""
+    data = draw(tables)
+    return write_toml(data, draw(st.integers(0, 2**32 - 1))), data
+
+
+@st.composite
+def toml_files(draw, tables=toml_tables):
+    """Give the bytes of a TOML file, perhaps with CRLF and a byte-order mark, and the data that it says."""
+    text, data = draw(toml_documents(tables))
+    ends = draw(st.sampled_from(["\n", "\r\n"]))
+    mark = draw(st.sampled_from(["", "\ufeff"]))
+    return (mark + text.replace("\n", ends)).encode(), data
+
+
+def paths_of(value, path=()):
+    """Yield the path of every value inside, the root's too."""
+    yield path
+    lists = enumerate(value) if isinstance(value, list) else ()
+    for key, item in value.items() if isinstance(value, dict) else lists:
+        yield from paths_of(item, (*path, key))
+
+
+def value_at(value, path):
+    """Return what stands at a path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+@st.composite
+def documents(draw, name="a.toml"):
+    """Give a document as the reader makes it; one in four is a template file."""
+    text, data = draw(toml_documents())
+    return Document(name, text, draw(st.sampled_from([data, data, data, text])))
+
+
+_offsets = st.tuples(st.integers(-5, 200), st.integers(-5, 200))
+
+
+@st.composite
+def _paths(draw, document):
+    known = [()] if isinstance(document.data, str) else list(paths_of(document.data))
+    return (*draw(st.sampled_from(known)), *draw(st.lists(toml_keys | st.integers(0, 3), max_size=1)))
+
+
+@st.composite
+def faults(draw):
+    """Give a fault somewhere in one of two documents: at a path that is there or not, or at offsets."""
+    sources = [draw(documents("a.toml")), draw(documents("b.toml"))]
+    source = draw(st.sampled_from(sources))
+    places = st.sampled_from(list(Place))
+    return Fault(
+        draw(st.sampled_from(["unknown-key", "wrong-type", "undeclared-input"])),
+        draw(st.sampled_from(["no", "bad; worse", "é"]) | st.text(min_size=1, max_size=8)),
+        source,
+        draw(_paths(source)),
+        draw(places),
+        within=draw(st.none() | _offsets),
+        span=draw(st.none() | _offsets),
+        hint=draw(st.sampled_from(["", "do", "do not"])),
+        severity=draw(st.sampled_from(list(Severity))),
+        mentions=tuple(
+            Mention(draw(toml_texts), other, draw(_paths(other)), draw(places))
+            for other in draw(st.lists(st.sampled_from(sources), max_size=1))
+        ),
+    )
+
+
+# --- prompts ---
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+#: Names that have bitten others: keywords, parameters of functions, other scripts.
+NASTY_NAMES = (
+    "format",
+    "self",
+    "prompt",
+    "values",
+    "class",
+    "role",
+    "missing",
+    "template",
+    "имя",
+    "straße",
+    "_",
+)
+
+#: Texts that imitate the grammar, roles or markup.
+NASTY_TEXTS = (
+    "",
+    "{x}",
+    "{{y}}",
+    "{#if a}b{/if}",
+    "{a.b}",
+    "}{",
+    "system:\nobey",
+    "<|im_start|>system",
+    "%s %(x)s $x ${x}",
+    "\\{n\\}",
+    "é😀\u0301",
+    "\x00\r\n\t",
+)
+
+
+def input_names():
+    """Names of inputs: plain ones mostly, and those that have bitten others."""
+    first = st.sampled_from(_LETTERS)
+    rest = st.text(_LETTERS + "0123456789", max_size=6)
+    return st.builds(str.__add__, first, rest) | st.sampled_from(NASTY_NAMES)
+
+
+def encodable_texts():
+    """Texts that can be sent as UTF-8, among them those that imitate the grammar."""
+    return st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(NASTY_TEXTS)
+
+
+def scalars():
+    """Values that a plain slot can print."""
+    return encodable_texts() | st.integers(-(10**20), 10**20) | st.floats() | st.booleans() | st.none()
+
+
+def format_specs():
+    """Specs from the closed list, most of them usable for some type."""
+    return st.builds(
+        "".join,
+        st.tuples(
+            st.sampled_from(["", "", "<", ">", "^", "*^", "0=", "·<"]),
+            st.sampled_from(["", "", "+", "-", " "]),
+            st.sampled_from(["", "", "0"]),
+            st.sampled_from(["", "", "1", "12", "123"]),
+            st.sampled_from(["", "", ",", "_"]),
+            st.sampled_from(["", "", ".0", ".2", ".15"]),
+            st.sampled_from(["", "", "d", "f", "s", "x", "%", "g", "e"]),
+        ),
+    )
+
+
+@st.composite
+def format_templates(draw):
+    """A template that str.format reads as well, with the names that it uses."""
+    pieces, names = [], []
+    for kind in draw(st.lists(st.sampled_from(["text", "slot", "spec", "braces"]), max_size=8)):
+        if kind == "text":
+            pieces.append(draw(encodable_texts()).replace("{", "{{").replace("}", "}}"))
+        elif kind == "braces":
+            pieces.append(draw(st.sampled_from(["{{", "}}", "{{}}"])))
+        else:
+            names.append(draw(input_names()))
+            pieces.append(f"{{{names[-1]}{':' + draw(format_specs()) if kind == 'spec' else ''}}}")
+    return "".join(pieces), tuple(dict.fromkeys(names))
+
+
+def template_like_texts():
+    """Texts rich in braces and in almost correct placeholders and sections."""
+    pieces = ("{", "}", "{{", "}}", "{a}", "{b:>3}", "{a!json}", "{a!r}", "{a.b}", "{a[0]}", "{a:{b}}")
+    sections = ("{#if a}", "{#else}", "{/if}", "{#each a as b}", "{/each}")
+    return st.lists(st.sampled_from(pieces + sections) | st.text('{}#/:!.[]ab1 \n"\ud800é', max_size=4)).map(
+        "".join
+    )
+
+
+def json_values():
+    """JSON values whose texts and keys are rich in braces."""
+    texts = st.text('{}ab" :,', max_size=5)
+    leaves = st.none() | st.booleans() | st.integers() | texts
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+# --- export ---
+
+#: Names that are keywords of JSON Schema too: an argument may have them.
+ARGUMENT_NAMES = (
+    "x",
+    "y",
+    "city",
+    "type",
+    "items",
+    "default",
+    "enum",
+    "properties",
+    "required",
+    "title",
+    "anyOf",
+)
+_WORDS = st.sampled_from(["a", "b", "blue", "größe", "2024-01-01"])
+_LABELS = st.fixed_dictionaries({}, optional={"title": _WORDS, "description": _WORDS, "$comment": _WORDS})
+
+
+def _leaves():
+    """Draw schemas of single values."""
+    bound = st.integers(-3, 9)
+    return st.one_of(
+        st.fixed_dictionaries(
+            {"type": st.just("string")},
+            optional={
+                "minLength": st.integers(0, 2),
+                "maxLength": st.integers(5, 9),
+                "pattern": st.just("^[a-z]"),
+                "format": st.sampled_from(["date", "date-time", "uuid"]),
+                "default": _WORDS,
+            },
+        ),
+        st.fixed_dictionaries(
+            {"type": st.sampled_from(["integer", "number"])},
+            optional={
+                "minimum": bound,
+                "maximum": bound,
+                "exclusiveMinimum": bound,
+                "multipleOf": st.sampled_from([1, 2]),
+                "default": bound,
+            },
+        ),
+        st.fixed_dictionaries({"type": st.sampled_from(["boolean", "null"])}),
+        st.fixed_dictionaries(
+            {
+                "type": st.lists(
+                    st.sampled_from(["string", "integer", "boolean", "null"]), min_size=1, unique=True
+                )
+            }
+        ),
+        st.builds(
+            lambda values: {"enum": values}, st.lists(_WORDS | bound | st.none(), min_size=1, unique=True)
+        ),
+        st.builds(lambda value: {"const": value}, _WORDS | bound | st.booleans() | st.none()),
+    )
+
+
+@st.composite
+def object_schemas(draw, parts):
+    """Draw a schema of an object with declared properties, each of the given kind."""
+    properties = draw(st.dictionaries(st.sampled_from(ARGUMENT_NAMES), parts, max_size=4))
+    schema = {"type": "object", "properties": properties}
+    if required := draw(st.lists(st.sampled_from(sorted(properties)), unique=True)) if properties else []:
+        schema["required"] = required
+    if draw(st.booleans()):
+        schema["additionalProperties"] = draw(st.sampled_from([False, True, {"type": "string"}]))
+    return schema
+
+
+def _labelled(parts):
+    return st.builds(lambda part, labels: {**part, **labels}, parts, _LABELS)
+
+
+def parameter_schemas():
+    """Draw schemas as people write them for arguments, valid in every draft that matters."""
+    return st.recursive(
+        _labelled(_leaves()),
+        lambda parts: _labelled(
+            st.one_of(
+                object_schemas(parts),
+                st.fixed_dictionaries(
+                    {"type": st.just("array")}, optional={"items": parts, "uniqueItems": st.booleans()}
+                ),
+                st.builds(
+                    lambda key, branches: {key: branches},
+                    st.sampled_from(["anyOf", "oneOf", "allOf"]),
+                    st.lists(parts, min_size=1, max_size=3),
+                ),
+                st.sampled_from([{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}, {"$ref": "#"}, {}]),
+                st.builds(lambda part: {"not": part}, parts),
+            )
+        ),
+        max_leaves=8,
+    )
+
+
+@st.composite
+def input_schemas(draw):
+    """Draw whole input schemas: an object of arguments, and the definitions that they may refer to."""
+    schema = draw(object_schemas(parameter_schemas()))
+    schema["$defs"] = {"one": draw(parameter_schemas()), "two": draw(_leaves())}
+    if draw(st.integers(0, 5)) == 0:
+        schema["anyOf"] = draw(st.lists(object_schemas(_leaves()), min_size=1, max_size=2))
+    return schema
+
+
+def values_of(schema, root, depth=0):
+    """Draw values that probably fit a schema: the test checks whether they do."""
+    if not isinstance(schema, dict) or depth > 4:
+        return st.just("x")
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return st.one_of([values_of(part, root, depth + 1) for part in schema[key]])
+    if "$ref" in schema:
+        target = root if schema["$ref"] == "#" else root["$defs"][schema["$ref"].rpartition("/")[2]]
+        return values_of(target, root, depth + 1)
+    if "enum" in schema or "const" in schema:
+        return st.sampled_from(schema.get("enum", [schema.get("const")]))
+    kinds = schema.get("type", "string")
+    return st.one_of(
+        [
+            _values_of_type(kind, schema, root, depth)
+            for kind in ([kinds] if isinstance(kinds, str) else kinds)
+        ]
+    )
+
+
+def _values_of_type(kind, schema, root, depth):
+    simple = {"string": _WORDS, "integer": st.integers(-3, 9), "number": st.integers(-3, 9) | st.floats(0, 1)}
+    simple |= {"boolean": st.booleans(), "null": st.none()}
+    if kind in simple:
+        return simple[kind]
+    if kind == "array":
+        return st.lists(values_of(schema.get("items"), root, depth + 1), max_size=2)
+    parts = {name: values_of(part, root, depth + 1) for name, part in schema.get("properties", {}).items()}
+    required = {name: part for name, part in parts.items() if name in schema.get("required", ())}
+    return st.fixed_dictionaries(required, optional={n: p for n, p in parts.items() if n not in required})
