@@ -135,11 +135,8 @@ def _too_deep(data: dict[str, Any]) -> Path | None:
     return _path_at_depth(data)
 
 
-def _children(value: Any) -> Iterator[tuple[str | int, Any]]:
-    if isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list):
-        yield from enumerate(value)
+def _children(value: dict[str, Any] | list[Any]) -> Iterator[tuple[str | int, Any]]:
+    return iter(value.items()) if isinstance(value, dict) else enumerate(value)
 
 
 def _path_at_depth(data: dict[str, Any]) -> Path:

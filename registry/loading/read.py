@@ -33,7 +33,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Sources, tuple[Fault, ...]]:
     root = pathlib.Path(name)
     try:
         raw = _bytes_of(root)
-        folder = root.parent.resolve()
+        folder = _resolved(root.parent)
     except (OSError, ValueError) as error:
         raise UnreadableFile(name, _reason(error)) from error
     return read_bytes(raw, name, folder, root)
@@ -46,6 +46,11 @@ def read_bytes(
     reader = _Reader(folder)
     reader.add(raw, name, path, ())
     return Sources(tuple(reader.documents), folder), tuple(reader.faults)
+
+
+def _resolved(path: pathlib.Path) -> pathlib.Path:
+    """Follow every symbolic link; unlike Path.resolve(), a loop of links is no error."""
+    return pathlib.Path(os.path.realpath(path))
 
 
 def _bytes_of(path: pathlib.Path) -> bytes:
@@ -76,7 +81,7 @@ class _Reader:
         self.documents.append(document)
         self.faults += [attrs.evolve(fault, document=document) for fault in faults]
         if path is not None:
-            resolved = path.resolve()
+            resolved = _resolved(path)
             self.seen.add(resolved)
             chain = (*chain, resolved)
         for place, pattern in _includes(document.data):
@@ -105,7 +110,7 @@ class _Reader:
         *,
         wild: bool,
     ) -> None:
-        resolved = path.resolve()
+        resolved = _resolved(path)
         if wild and resolved == chain[-1]:
             return  # a pattern such as *.toml also matches the file it stands in
         if resolved in chain:
@@ -139,7 +144,7 @@ class _Reader:
     def _read(self, document: Document, place: Path, path: pathlib.Path) -> bytes | None:
         assert self.folder is not None  # noqa: S101 - _base has seen to it
         try:
-            resolved = path.resolve()
+            resolved = _resolved(path)
             if not resolved.is_relative_to(self.folder):
                 self._refuse(document, place, os.fspath(path))
                 return None
@@ -147,7 +152,7 @@ class _Reader:
                 reason = "it is no regular file"
             else:
                 return _bytes_of(resolved)
-        except (OSError, RuntimeError) as error:
+        except OSError as error:
             reason = _reason(error)
         message = f"{_shown(document, path)} cannot be read: {reason}"
         self.faults.append(Fault("missing-file", message, document, place, hint="check the name"))
