@@ -16,11 +16,11 @@ from registry.messages import json_type, reply_text
 Message = dict[str, Any]
 
 
-def _member(owner: Any, path: str, key: str, kind: type = str) -> Any:
+def _member(owner: Any, path: str, key: str, kind: Any = str) -> Any:
     """Return ``owner[key]``, which must be of the kind; ``path`` is where the owner stands."""
     value = owner.get(key) if isinstance(owner, Mapping) else None
     if not isinstance(value, kind):
-        what = {str: "a string", Mapping: "an object"}[kind]
+        what = "a string" if kind is str else "an object"
         where = f"{path}.{key}"
         raise InvalidMessage(f"{where} must be {what}, not {json_type(value)}")
     return value
@@ -176,7 +176,7 @@ def tool_result_for_anthropic(reply: Mapping[str, Any]) -> Message:
 
 
 def tool_result_for_gemini(reply: Mapping[str, Any]) -> Message:
-    """Return the ``functionResponse`` part: its response has ``output``, or ``error`` where the call failed."""
+    """Return the ``functionResponse`` part, with ``output``, or ``error`` where the call failed."""
     key = "error" if _failed(reply) else "output"
     response: Message = {"name": reply["author"]["name"], "response": {key: reply_text(reply)}}
     call_id = reply["metadata"].get("call_id")
