@@ -256,9 +256,7 @@ def _paths(draw, document):
 
 
 @st.composite
-def faults(draw):
-    """Give a fault somewhere in one of two documents: at a path that is there or not, or at offsets."""
-    sources = [draw(documents("a.toml")), draw(documents("b.toml"))]
+def _faults(draw, sources):
     source = draw(st.sampled_from(sources))
     places = st.sampled_from(list(Place))
     return Fault(
@@ -276,6 +274,13 @@ def faults(draw):
             for other in draw(st.lists(st.sampled_from(sources), max_size=1))
         ),
     )
+
+
+@st.composite
+def fault_lists(draw):
+    """Give faults in two documents: at paths that are there or not, inside strings, or at offsets."""
+    sources = [draw(documents("a.toml")), draw(documents("b.toml"))]
+    return draw(st.lists(_faults(sources), max_size=6))
 
 
 # --- prompts ---

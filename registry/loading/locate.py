@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import attrs
+
 from registry.diagnostics import Diagnostic, Place, Related, Severity
 from registry.loading import spans
 
@@ -28,12 +30,11 @@ def locate(faults: Iterable[Fault]) -> tuple[Diagnostic, ...]:
     not in the text stands where its nearest ancestor does.
     """
     maps: dict[Document, _Map] = {}
-    found: dict[tuple[object, ...], Diagnostic] = {}
+    groups: dict[tuple[object, ...], list[Diagnostic]] = {}
     for fault in faults:
-        diagnostic = _diagnostic(fault, maps)
-        key = (diagnostic.code, diagnostic.file, *_place(diagnostic))
-        found[key] = _merge(found[key], diagnostic) if key in found else diagnostic
-    return tuple(found.values())
+        found = _diagnostic(fault, maps)
+        groups.setdefault((found.code, found.file, *_place(found)), []).append(found)
+    return tuple(group[0] if len(group) == 1 else _merged(group) for group in groups.values())
 
 
 def dotted(path: Path) -> str:
@@ -56,36 +57,27 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int, int, int]:
     return diagnostic.line, diagnostic.column, diagnostic.end_line, diagnostic.end_column
 
 
-def _merge(first: Diagnostic, second: Diagnostic) -> Diagnostic:
-    severity = Severity.ERROR if Severity.ERROR in {first.severity, second.severity} else first.severity
-    return Diagnostic(
-        first.code,
-        severity,
-        _join(first.message, second.message),
-        first.file,
-        *_place(first),
-        path=first.path or second.path,
-        hint=_join(first.hint, second.hint),
-        related=tuple(dict.fromkeys(first.related + second.related)),
+def _merged(group: list[Diagnostic]) -> Diagnostic:
+    return attrs.evolve(
+        group[0],
+        severity=min((one.severity for one in group), key=list(Severity).index),
+        message="; ".join(dict.fromkeys(one.message for one in group)),
+        hint="; ".join(dict.fromkeys(one.hint for one in group if one.hint)),
+        related=tuple(dict.fromkeys(place for one in group for place in one.related)),
     )
-
-
-def _join(first: str, second: str) -> str:
-    parts = first.split("; ")
-    return first if second in parts or not second else "; ".join(filter(None, (first, second)))
 
 
 def _diagnostic(fault: Fault, maps: dict[Document, _Map]) -> Diagnostic:
     document = fault.document
     known = _map(document, maps)
-    place = known.place(fault.span or known.find(fault.path, fault.place, fault.within))
+    offsets = fault.span or known.find(fault.path, fault.place, fault.within)
     return Diagnostic(
         fault.code,
         fault.severity,
         fault.message,
         document.name,
-        *place,
-        path=dotted(fault.path),
+        *known.place(offsets),
+        path=dotted(fault.path or known.around(offsets)),
         hint=fault.hint,
         related=tuple(_related(mention, maps) for mention in fault.mentions),
     )
@@ -110,6 +102,7 @@ class _Map:
         self._text = document.text
         #: The whole file is one text to fill in: a template file.
         self._is_text = isinstance(document.data, str)
+        self._is_parsed = isinstance(document.data, dict)
         self._lines = spans.Lines(self._text)
         self._index: dict[Path, spans.Span] | None = None
         self._strings: dict[int, spans.StringOffsets] = {}
@@ -127,13 +120,29 @@ class _Map:
             return self._string(span).span(*within)
         return span[2:]
 
-    def _nearest(self, path: Path) -> tuple[spans.Span, bool]:
+    def around(self, offsets: Range) -> Path:
+        """Return the path of the innermost value that holds the offsets; the root's if nothing is known."""
+        if not self._is_parsed:
+            return ()
+        start, end = offsets
+        holding = [
+            path
+            for path, span in self._places().items()
+            if span.value_start <= start < end <= span.value_end and not span.has_header
+        ]
+        return max(holding, key=len, default=())
+
+    def _places(self) -> dict[Path, spans.Span]:
         if self._index is None:
             self._index = spans.index(self._text)
+        return self._index
+
+    def _nearest(self, path: Path) -> tuple[spans.Span, bool]:
+        places = self._places()
         known = path
-        while known not in self._index:
+        while known not in places:
             known = known[:-1]
-        return self._index[known], known == path
+        return places[known], known == path
 
     def _table(self, span: spans.Span) -> Range:
         """Return the header of a table, the key of an inline one, or the brace of one without a key."""

@@ -227,8 +227,7 @@ def _name(part: str) -> str:
 
 
 def _unescape(escape: re.Match[str]) -> str:
-    if escape.lastindex == _LINE_END:
-        return ""
+    """Return the character of an escape in a key; a key has one line, so no escape of a line end."""
     if short := escape[4]:
         return _SHORT_ESCAPES[short]
     code = int(escape[1] or escape[2] or escape[3], 16)
