@@ -1,0 +1,118 @@
+"""What went wrong, told so that a model can act on it: the user's own frames, no path of this machine."""
+# ruff: noqa: PTH117, PTH120 - pathlib is slow to import, and each child would have to
+
+from __future__ import annotations
+
+import linecache
+import os
+import traceback
+
+#: Longest message and longest traceback that leave the child, in characters; the middle is cut.
+MESSAGE_LIMIT = 2_000
+TRACEBACK_LIMIT = 8_000
+
+
+def cut(text: str, limit: int) -> str:
+    """Return ``text`` with its middle replaced by a count when it is longer than ``limit``."""
+    excess = len(text) - limit
+    if excess <= 0:
+        return text
+    head = limit // 2
+    return f"{text[:head]}\n… {excess} characters cut …\n{text[len(text) - (limit - head) :]}"
+
+
+def remember(name: str, source: str) -> None:
+    """Let tracebacks show the lines of ``source`` under this file name."""
+    lines = [f"{line}\n" for line in source.split("\n")]  # as the compiler counts them
+    # Without a modification time the entry is never compared with the disk.
+    linecache.cache[name] = (len(source), None, lines, name)
+
+
+def shown_name(filename: str, folder: str) -> str | None:
+    """Return the name under which a frame is shown; None for frames that are not the user's."""
+    if filename.startswith("<"):
+        return None if filename.startswith("<frozen ") else filename
+    if folder and filename.startswith(folder + os.sep):
+        return filename[len(folder) + 1 :]
+    return filename if not os.path.isabs(filename) else None
+
+
+def describe(exc: BaseException, folder: str) -> dict[str, str]:
+    """Return type, message, line and traceback of an exception as texts, whatever the code has broken."""
+    kind = _name(exc)
+    message = cut(_message(exc, kind), MESSAGE_LIMIT)
+    try:
+        text = _full(exc, folder)
+    except BaseException:  # noqa: BLE001 - a hostile __str__ or a patched module may raise whatever it likes
+        text = _plain(exc, folder, kind, message)
+    return {
+        "type": kind,
+        "message": without_paths(message, folder),
+        "line": _line(exc, folder),
+        "traceback": cut(without_paths(text, folder), TRACEBACK_LIMIT),
+        "traceback_cut": "1" if len(text) > TRACEBACK_LIMIT else "",
+    }
+
+
+def without_paths(text: str, folder: str) -> str:
+    """Return ``text`` without the places where this machine keeps Python and the run's folder."""
+    for place, name in ((folder, "."), (os.path.dirname(os.__file__), "<lib>")):
+        if place:
+            text = text.replace(place + os.sep, name + os.sep).replace(place, name)
+    return text
+
+
+def _name(exc: BaseException) -> str:
+    try:
+        return str(type.__dict__["__name__"].__get__(type(exc)))
+    except BaseException:  # noqa: BLE001  # pragma: no cover -- only after the interpreter itself was damaged
+        return "Exception"
+
+
+def _message(exc: BaseException, kind: str) -> str:
+    try:
+        return str(exc)
+    except BaseException:  # noqa: BLE001 - __str__ is the user's code
+        return f"<unprintable {kind} object>"
+
+
+def _line(exc: BaseException, folder: str) -> str:
+    """Return the line of the innermost user frame, or of the syntax error in the user's code."""
+    found = ""
+    if isinstance(exc, SyntaxError) and exc.lineno and shown_name(exc.filename or "/", folder):
+        found = str(exc.lineno)
+    trace = exc.__traceback__
+    if not found:
+        while trace is not None:
+            if shown_name(trace.tb_frame.f_code.co_filename, folder):
+                found = str(trace.tb_lineno)
+            trace = trace.tb_next
+    return found
+
+
+def _full(exc: BaseException, folder: str) -> str:
+    told = traceback.TracebackException.from_exception(exc, compact=True)
+    todo, seen = [told], set()
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for frame in one.stack:
+            frame.filename = shown_name(frame.filename, folder) or ""
+        one.stack[:] = [frame for frame in one.stack if frame.filename]
+        todo += [other for other in (one.__cause__, one.__context__, *(one.exceptions or ())) if other]
+    return "".join(told.format())
+
+
+def _plain(exc: BaseException, folder: str, kind: str, message: str) -> str:
+    """Return a traceback made without the help of any other module."""
+    lines = ["Traceback (most recent call last):\n"]
+    trace = exc.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        name = shown_name(code.co_filename, folder)
+        if name:
+            lines.append(f'  File "{name}", line {trace.tb_lineno}, in {code.co_name}\n')
+        trace = trace.tb_next
+    return "".join([*lines[:50], f"{kind}: {message}\n"])

@@ -1,0 +1,95 @@
+"""The folder a run works in: what lies in it is hostile, so nothing in it is followed or trusted."""
+# ruff: noqa: PTH106 - pathlib cannot work relative to an open folder
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import secrets
+import stat
+import tempfile
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW if hasattr(os, "O_DIRECTORY") else os.O_RDONLY
+
+
+@attrs.frozen
+class Usage:
+    """What a run takes on disk."""
+
+    #: Bytes of storage.
+    size: int
+    #: Files, folders and links.
+    entries: int
+
+
+def make() -> str:
+    """Make a new empty folder that only this user can reach; returns its real path."""
+    return os.path.realpath(tempfile.mkdtemp(prefix="recipients-"))
+
+
+def usage(folder: str, most: int) -> Usage:
+    """Return what lies in a folder; counting stops once there are more than ``most`` entries."""
+    size = entries = 0
+    todo = [folder]
+    while todo and entries <= most:
+        # A folder may vanish, or be one that its owner cannot read: then it is counted when it can be.
+        with contextlib.suppress(OSError), os.scandir(todo.pop()) as found:
+            for entry in found:
+                entries += 1
+                if entries > most:
+                    break
+                size += entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    todo.append(entry.path)
+    return Usage(size, entries)
+
+
+def remove(folder: str) -> None:
+    """Remove a folder whatever the code left in it; links are unlinked, never followed.
+
+    Folders inside are moved to the top one by one, so that neither the depth of the tree nor the length of a
+    path matters. A folder that is gone already is fine.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        top = os.open(folder, _DIRECTORY)
+        try:
+            os.fchmod(top, stat.S_IRWXU)
+            _remove_all(top)
+        finally:
+            os.close(top)
+        os.rmdir(folder)
+
+
+def _remove_all(top: int) -> None:
+    token = secrets.token_hex(8)
+    names = (f"{token}-{number}" for number in itertools.count())
+    todo = _strip(top, top, names)
+    while todo:
+        name = todo.pop()
+        inner = os.open(name, _DIRECTORY, dir_fd=top)
+        try:
+            todo += _strip(inner, top, names)
+        finally:
+            os.close(inner)
+        os.rmdir(name, dir_fd=top)
+
+
+def _strip(place: int, top: int, names: Iterator[str]) -> list[str]:
+    """Unlink all but folders, which are made accessible and moved to the top; returns their new names."""
+    moved = []
+    for entry in os.listdir(place):
+        try:
+            os.unlink(entry, dir_fd=place)
+        except (IsADirectoryError, PermissionError):  # systems differ in what they call it
+            name = next(names)
+            os.chmod(entry, stat.S_IRWXU, dir_fd=place)
+            os.rename(entry, name, src_dir_fd=place, dst_dir_fd=top)
+            moved.append(name)
+    return moved
