@@ -32,8 +32,8 @@ def command(
 ) -> int:
     """Check registry files (recipients.toml unless named): every fault at once, with its place.
 
-    A folder stands for every recipients.toml below it. '-' reads standard input. Nothing that the files name is
-    run or imported (unless --import), and nothing is read outside the root file's folder.
+    A folder stands for every recipients.toml below it. '-' reads standard input. Nothing that the files
+    name is run or imported (unless --import), and nothing is read outside the root file's folder.
 
     Exit code: 0 no errors, 1 errors, 2 could not check.
     """
@@ -97,7 +97,7 @@ def expand(file: str) -> list[str]:
             raise UnreadableFile(file, f"the folder has no {DEFAULT_FILE}")
         return found
     if glob.has_magic(file) and not path.exists():
-        found = sorted(glob.glob(file, recursive=True))
+        found = sorted(glob.glob(file, recursive=True))  # noqa: PTH207 - the pattern may be absolute
         if not found:
             raise UnreadableFile(file, "no file matches")
         return found

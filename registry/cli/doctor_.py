@@ -24,7 +24,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 @click.command("doctor")
 @json_option
 def command(format_name: str) -> int:
-    """Say which ways to run Python work on this machine, why the others do not, and which extras are there."""
+    """Say which ways to run Python work here, why the others do not, and which extras are there."""
     from registry.execution import probe_all
 
     backends = {name: {"ok": ok, "reason": reason} for name, (ok, reason) in probe_all().items()}

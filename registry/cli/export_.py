@@ -19,8 +19,8 @@ from registry.suggest import close
 def command(target: str, file: str, format_name: str) -> int:  # noqa: ARG001 - JSON is the only form there is
     """Print the recipients of a registry as the tools of a provider, in JSON.
 
-    What cannot be expressed for the target without losing something is reported on standard error, and nothing
-    is printed.
+    What cannot be expressed for the target without losing something is reported on standard error, and
+    nothing is printed.
     """
     if target not in EXPORTERS:
         near = close(target, EXPORTERS)

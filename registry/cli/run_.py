@@ -29,8 +29,8 @@ def command(
 ) -> int:
     """Call a recipient and print its answer.
 
-    Arguments are KEY=TEXT or KEY:=JSON (days:=2); a single TEXT is the message itself; '-' reads it from standard
-    input.
+    Arguments are KEY=TEXT or KEY:=JSON (days:=2); a single TEXT is the message itself; '-' reads it from
+    standard input.
 
     Exit code: 0 the recipient answered, 1 it answered with an error, 2 it could not be called.
     """

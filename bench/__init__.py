@@ -1,0 +1,1 @@
+"""Speed, measured beside floors and peers in one run, and printed as ratios: ``python -m bench``."""

@@ -1,0 +1,141 @@
+"""Run the examples that a registry declares, and compare what comes with what is written."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from registry.exceptions import NoSuchRecipient, RegistryError
+from registry.suggest import close
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from registry.manager import RecipientSnapshot
+    from registry.prompts import Prompt
+    from registry.specs import ExampleMessage, PromptExample
+
+
+@attrs.frozen
+class Example:
+    """One example of a recipient or prompt, ready to run."""
+
+    title: str
+    snapshot: RecipientSnapshot = attrs.field(repr=False)
+    name: str
+    declared: ExampleMessage | PromptExample
+    #: The prompt; None for a recipient.
+    prompt: Prompt | None = None
+
+
+@attrs.frozen
+class Result:
+    """What an example came to."""
+
+    title: str
+    passed: bool
+    #: Texts as declared: alternatives for a recipient's reply, one per message for a prompt. None: anything.
+    expected: tuple[str, ...] | None
+    actual: tuple[str, ...]
+
+    def difference(self) -> Iterator[str]:
+        """Yield the lines of a unified diff; none when the example passed."""
+        if self.passed:
+            return
+        if self.expected is None:
+            yield from ("\n".join(self.actual)).splitlines()
+            return
+        expected, actual = ("\n".join(texts).splitlines() for texts in (self.expected, self.actual))
+        yield from difflib.unified_diff(expected, actual, "declared", "actual", lineterm="")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as JSON data."""
+        return {
+            "example": self.title,
+            "passed": self.passed,
+            "expected": None if self.expected is None else list(self.expected),
+            "actual": list(self.actual),
+        }
+
+
+def select(snapshot: RecipientSnapshot, names: Iterable[str] = ()) -> list[Example]:
+    """Return the examples of the named recipients and prompts, or of all.
+
+    Raises:
+        NoSuchRecipient: a name is neither a recipient nor a prompt.
+    """
+    wanted = set(names)
+    for name in wanted:
+        if name not in snapshot and name not in snapshot.prompts:
+            raise NoSuchRecipient(name, close(name, [*snapshot, *snapshot.prompts]))
+    found = [
+        Example(f"recipients.{name} example {number}", snapshot, name, declared)
+        for name, entry in snapshot.items()
+        for number, declared in enumerate(entry.EXAMPLE_MESSAGES, 1)
+        if not wanted or name in wanted
+    ]
+    found += [
+        Example(f"prompts.{name} example {number}", snapshot, name, declared, prompt)
+        for name, prompt in snapshot.prompts.items()
+        for number, declared in enumerate(prompt.examples, 1)
+        if not wanted or name in wanted
+    ]
+    return found
+
+
+def run_examples(
+    examples: Iterable[Example], *, jobs: int = 1, timeout: float | None = None
+) -> Iterator[Result]:
+    """Run examples, several at a time, and yield their results in the order of the examples."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        yield from pool.map(lambda example: _run(example, timeout), examples)
+
+
+def _run(example: Example, timeout: float | None) -> Result:
+    if example.prompt is not None:
+        return _render(example, example.prompt)
+    from registry.dispatch import Dispatcher
+    from registry.messages import reply_text
+
+    declared: Any = example.declared
+    body = {"message": declared.text} if declared.arguments is None else {"arguments": declared.arguments}
+    reply = Dispatcher(example.snapshot, timeout=timeout).dispatch({"recipient": example.name, **body})
+    actual = reply_text(reply)
+    good = reply["metadata"]["status"] == "ok"
+    matches = not declared.replies or any(text.strip() == actual.strip() for text in declared.replies)
+    return Result(example.title, good and matches, declared.replies or None, (actual,))
+
+
+def _render(example: Example, prompt: Prompt) -> Result:
+    declared: Any = example.declared
+    try:
+        actual = tuple(str(message["content"]) for message in prompt.render(declared.inputs))
+    except RegistryError as error:
+        return Result(example.title, False, declared.renders, (str(error),))
+    passed = declared.renders is None or declared.renders == actual
+    return Result(example.title, passed, declared.renders, actual)
+
+
+def junit(name: str, results: Iterable[Result]) -> str:
+    """Return results as JUnit XML."""
+    from xml.etree import ElementTree as ET  # only written, never parsed
+
+    listed = list(results)
+    suite = ET.Element(
+        "testsuite", name=name, tests=str(len(listed)), failures=str(sum(not r.passed for r in listed))
+    )
+    for result in listed:
+        case = ET.SubElement(suite, "testcase", classname=name, name=result.title)
+        if not result.passed:
+            text = "\n".join(result.difference())
+            ET.SubElement(case, "failure", message="not as declared").text = _printable(text)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _printable(text: str) -> str:
+    """Replace what XML cannot hold."""
+    return "".join(char if char in "\t\n" or char.isprintable() else "\ufffd" for char in text)
