@@ -4,8 +4,9 @@ import random
 
 import hypothesis.strategies as st
 
-from registry.diagnostics import Fault, Mention, Place, Severity
+from registry.diagnostics import Diagnostic, Fault, Mention, Place, Related, Report, Severity
 from registry.documents import Document
+from registry.loading.spans import Lines
 
 # --- positions: TOML documents in every layout ---
 
@@ -14,10 +15,10 @@ _NASTY_KEYS = (
     "[a]", "new\nline", "tab\t", "back\\slash", "\x1b", "=", "true", "1979-05-27",
 )  # fmt: skip
 _NASTY_TEXTS = (
-    "", '"', "'", '""', "''", '"""', "'''", "a\\", "\\", "\n", "\n\n", "a\nb", "\r\n", "\r", "\t", "\x00",
+    "", '"', "'", '""', "''", '"""', "'''", "a\\", "\\", "\n", "\n\n", "a\nb", "\r\n", "\r", "\t",
     "\x1b", "\x7f", "\u0085", "\u2028", "\ufeff", "é", "e\u0301", "🐍", "# no comment", "[no.header]", "a = 1",
-    "\x00", "# recipients: ignore[unknown-key]", "{name}", " lead", "trail ", "'''\n[x]\n'''", '"""\nx = 1\n"""',
-    "漢字",
+    "# recipients: ignore[unknown-key]", "{name}", " lead", "trail ", "'''\n[x]\n'''", '"""\nx = 1\n"""',
+    "漢字", "\x00",
 )  # fmt: skip
 
 toml_keys = st.sampled_from(_NASTY_KEYS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -283,6 +284,40 @@ def fault_lists(draw):
     return draw(st.lists(_faults(sources), max_size=6))
 
 
+#: Any text that a message, a hint or the name of a file may hold, lone surrogates too.
+shown_texts = toml_texts | st.text(
+    st.characters() | st.sampled_from("\n\r\t\x1b%:,<&\"'\ud800\ufffe\u202e漢e\u0301")
+)
+
+
+@st.composite
+def reports(draw):
+    """Give a report whose places are inside its files; of some files the text is not known."""
+    sources = draw(st.dictionaries(shown_texts.filter(bool), shown_texts, min_size=1, max_size=3))
+
+    def place():
+        name = draw(st.sampled_from(sorted(sources)))
+        last = len(sources[name])
+        start = draw(st.integers(0, last))
+        lines = Lines(sources[name])
+        return name, *lines.locate(start), *lines.locate(draw(st.integers(start, last)))
+
+    found = [
+        Diagnostic(
+            draw(st.sampled_from(["unknown-key", "wrong-type", "unbalanced-brace", "new-code"])),
+            draw(st.sampled_from(list(Severity))),
+            draw(shown_texts),
+            *place(),
+            path=draw(shown_texts),
+            hint=draw(shown_texts),
+            related=tuple(Related(draw(shown_texts), *place()) for _ in range(draw(st.integers(0, 2)))),
+        )
+        for _ in range(draw(st.integers(0, 4)))
+    ]
+    known = {name: text for name, text in sources.items() if draw(st.integers(0, 3))}
+    return Report(found, len(sources), draw(st.integers(0, 3)), draw(st.integers(0, 3)), known)
+
+
 # --- prompts ---
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
@@ -407,54 +442,50 @@ _WORDS = st.sampled_from(["a", "b", "blue", "größe", "2024-01-01"])
 _LABELS = st.fixed_dictionaries({}, optional={"title": _WORDS, "description": _WORDS, "$comment": _WORDS})
 
 
-def _leaves():
-    """Draw schemas of single values."""
-    bound = st.integers(-3, 9)
-    return st.one_of(
-        st.fixed_dictionaries(
-            {"type": st.just("string")},
-            optional={
-                "minLength": st.integers(0, 2),
-                "maxLength": st.integers(5, 9),
-                "pattern": st.just("^[a-z]"),
-                "format": st.sampled_from(["date", "date-time", "uuid"]),
-                "default": _WORDS,
-            },
-        ),
-        st.fixed_dictionaries(
-            {"type": st.sampled_from(["integer", "number"])},
-            optional={
-                "minimum": bound,
-                "maximum": bound,
-                "exclusiveMinimum": bound,
-                "multipleOf": st.sampled_from([1, 2]),
-                "default": bound,
-            },
-        ),
-        st.fixed_dictionaries({"type": st.sampled_from(["boolean", "null"])}),
-        st.fixed_dictionaries(
-            {
-                "type": st.lists(
-                    st.sampled_from(["string", "integer", "boolean", "null"]), min_size=1, unique=True
-                )
-            }
-        ),
-        st.builds(
-            lambda values: {"enum": values}, st.lists(_WORDS | bound | st.none(), min_size=1, unique=True)
-        ),
-        st.builds(lambda value: {"const": value}, _WORDS | bound | st.booleans() | st.none()),
-    )
+_BOUNDS = st.integers(-3, 9)
+#: Schemas of single values.
+value_schemas = st.one_of(
+    st.fixed_dictionaries(
+        {"type": st.just("string")},
+        optional={
+            "minLength": st.integers(0, 2),
+            "maxLength": st.integers(5, 9),
+            "pattern": st.just("^[a-z]"),
+            "format": st.sampled_from(["date", "date-time", "uuid"]),
+            "default": _WORDS,
+        },
+    ),
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["integer", "number"])},
+        optional={
+            "minimum": _BOUNDS,
+            "maximum": _BOUNDS,
+            "exclusiveMinimum": _BOUNDS,
+            "multipleOf": st.sampled_from([1, 2]),
+            "default": _BOUNDS,
+        },
+    ),
+    st.fixed_dictionaries({"type": st.sampled_from(["boolean", "null"])}),
+    st.fixed_dictionaries(
+        {"type": st.lists(st.sampled_from(["string", "integer", "boolean", "null"]), min_size=1, unique=True)}
+    ),
+    st.builds(
+        lambda values: {"enum": values}, st.lists(_WORDS | _BOUNDS | st.none(), min_size=1, unique=True)
+    ),
+    st.builds(lambda value: {"const": value}, _WORDS | _BOUNDS | st.booleans() | st.none()),
+)
 
 
 @st.composite
-def object_schemas(draw, parts):
+def object_schemas(draw, parts, extra=(False, True, {"type": "string"}), fewest=0):
     """Draw a schema of an object with declared properties, each of the given kind."""
-    properties = draw(st.dictionaries(st.sampled_from(ARGUMENT_NAMES), parts, max_size=4))
+    names = st.sampled_from(ARGUMENT_NAMES)
+    properties = draw(st.dictionaries(names, parts, min_size=fewest, max_size=4))
     schema = {"type": "object", "properties": properties}
     if required := draw(st.lists(st.sampled_from(sorted(properties)), unique=True)) if properties else []:
         schema["required"] = required
     if draw(st.booleans()):
-        schema["additionalProperties"] = draw(st.sampled_from([False, True, {"type": "string"}]))
+        schema["additionalProperties"] = draw(st.sampled_from(extra))
     return schema
 
 
@@ -462,37 +493,56 @@ def _labelled(parts):
     return st.builds(lambda part, labels: {**part, **labels}, parts, _LABELS)
 
 
-def parameter_schemas():
-    """Draw schemas as people write them for arguments, valid in every draft that matters."""
-    return st.recursive(
-        _labelled(_leaves()),
-        lambda parts: _labelled(
-            st.one_of(
-                object_schemas(parts),
-                st.fixed_dictionaries(
-                    {"type": st.just("array")}, optional={"items": parts, "uniqueItems": st.booleans()}
-                ),
-                st.builds(
-                    lambda key, branches: {key: branches},
-                    st.sampled_from(["anyOf", "oneOf", "allOf"]),
-                    st.lists(parts, min_size=1, max_size=3),
-                ),
-                st.sampled_from([{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}, {"$ref": "#"}, {}]),
-                st.builds(lambda part: {"not": part}, parts),
-            )
-        ),
-        max_leaves=8,
-    )
+#: Schemas as people write them for arguments.
+parameter_schemas = st.recursive(
+    _labelled(value_schemas),
+    lambda parts: _labelled(
+        st.one_of(
+            object_schemas(parts),
+            st.fixed_dictionaries(
+                {"type": st.just("array")}, optional={"items": parts, "uniqueItems": st.booleans()}
+            ),
+            st.builds(
+                lambda key, branches: {key: branches},
+                st.sampled_from(["anyOf", "oneOf", "allOf"]),
+                st.lists(parts, min_size=1, max_size=3),
+            ),
+            st.sampled_from([{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}, {"$ref": "#"}, {}]),
+            st.builds(lambda part: {"not": part}, parts),
+        )
+    ),
+    max_leaves=8,
+)
+
+
+#: Those of them that every target has words for, with rare exceptions.
+portable_schemas = st.recursive(
+    _labelled(value_schemas),
+    lambda parts: _labelled(
+        st.one_of(
+            object_schemas(parts, (False,), fewest=1),
+            st.builds(lambda items: {"type": "array", "items": items}, parts),
+            st.builds(lambda branches: {"anyOf": branches}, st.lists(parts, min_size=1, max_size=3)),
+            st.sampled_from([{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}]),
+        )
+    ),
+    max_leaves=8,
+)
 
 
 @st.composite
-def input_schemas(draw):
+def input_schemas(draw, parts=parameter_schemas, extra=(False, True, {"type": "string"})):
     """Draw whole input schemas: an object of arguments, and the definitions that they may refer to."""
-    schema = draw(object_schemas(parameter_schemas()))
-    schema["$defs"] = {"one": draw(parameter_schemas()), "two": draw(_leaves())}
-    if draw(st.integers(0, 5)) == 0:
-        schema["anyOf"] = draw(st.lists(object_schemas(_leaves()), min_size=1, max_size=2))
+    schema = draw(object_schemas(parts, extra))
+    schema["$defs"] = {"one": draw(parts), "two": draw(value_schemas)}
+    if len(extra) > 1 and draw(st.integers(0, 5)) == 0:
+        schema["anyOf"] = draw(st.lists(object_schemas(value_schemas), min_size=1, max_size=2))
     return schema
+
+
+def portable_input_schemas():
+    """Draw whole input schemas that few targets refuse."""
+    return input_schemas(portable_schemas, (False,))
 
 
 def values_of(schema, root, depth=0):

@@ -120,22 +120,21 @@ class _Translation:
         key = _alternatives_of(schema)
         labels = {name: schema[name] for name in _LABELS if name in schema}
         done = self._alternatives(schema, key, path, inside) if key else self._typed(schema, path, inside)
-        return noted({**done, **labels}, schema, _SAID)
+        return noted({**labels, **done}, schema, _SAID)
 
     def _alternatives(self, schema: Schema, key: str, path: Path, inside: Inside) -> Schema:
         around = {name: value for name, value in schema.items() if name not in (key, *_LABELS, *_SAID)}
         flat = [self.flat(branch, inside) for branch in schema[key]]
         if key == "oneOf" and not disjoint([branch for branch, _ in flat]):
             raise _Refused("Gemini has no oneOf whose branches may overlap", "write anyOf")
-        done: list[Schema] = []
-        nullable = False
-        for index, (branch, within) in enumerate(flat):
-            merged = _merged(around, branch)
-            if types_of(merged) == ["null"]:
-                nullable = True
-            else:
-                done.append(self.node(merged, (*path, key, index), within))
-        return _either(done, nullable=nullable)
+        merged = [
+            ((*path, key, i), _merged(around, branch), within) for i, (branch, within) in enumerate(flat)
+        ]
+        left = [entry for entry in merged if types_of(entry[1]) != ["null"]]
+        # A lone branch takes the place of the whole, so it takes its words too.
+        words = {name: schema[name] for name in _LABELS if name in schema and len(left) == 1}
+        done = [self.node(_merged(words, branch), place, within) for place, branch, within in left]
+        return _either(done, nullable=len(left) < len(merged))
 
     def _typed(self, schema: Schema, path: Path, inside: Inside) -> Schema:
         kinds = types_of(schema)
@@ -151,6 +150,8 @@ class _Translation:
                     "no listed value is of the type that is asked for", "correct enum, const or type"
                 )
         plain = [kind for kind in kinds if kind != "null"]
+        if len(plain) > 1:
+            schema = {name: value for name, value in schema.items() if name != "description"}
         done = [self._one(schema, kind, path, inside) for kind in plain]
         return _either(done, nullable="null" in kinds)
 

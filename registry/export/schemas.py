@@ -84,15 +84,20 @@ def resolve(root: Schema, reference: str) -> tuple[Path, Any] | None:
     found: Any = root
     path: list[str | int] = []
     for part in name[1:].split("/"):
-        key: str | int = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, (list, tuple)) and part.isdecimal():
-            key = int(part)
-        try:
-            found = found[key]
-        except (KeyError, IndexError, TypeError):
+        key = _step(found, part.replace("~1", "/").replace("~0", "~"))
+        if key is None:
             return None
+        found = found[key]
         path.append(key)
     return (tuple(path), found) if isinstance(found, (dict, bool)) else None
+
+
+def _step(container: Any, part: str) -> str | int | None:
+    if isinstance(container, dict):
+        return part if part in container else None
+    if isinstance(container, (list, tuple)) and part.isdecimal():
+        return int(part) if int(part) < len(container) else None
+    return None
 
 
 def reference_to(definition: str) -> str:
