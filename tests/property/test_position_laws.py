@@ -66,7 +66,7 @@ def test_lines_and_offsets_are_one_to_one(text, offset):
 
 @given(fault_lists())
 def test_places_are_inside_the_file(found):
-    """Whatever a fault names, its place and its related places are inside its file, and the end is not before."""
+    """Whatever a fault names, its places are inside their files, and no end comes before its start."""
     texts = {fault.document.name: fault.document.text for fault in found}
     texts |= {mention.document.name: mention.document.text for fault in found for mention in fault.mentions}
     diagnostics = locate(found)
