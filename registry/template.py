@@ -50,7 +50,8 @@ class Template:
     text: str
     #: Names of the inputs, each once, in the order of their first use.
     variables: tuple[str, ...] = attrs.field(init=False, eq=False, repr=False)
-    _nodes: tuple[Node, ...] = attrs.field(init=False, eq=False, repr=False)
+    #: What the text is made of, in order.
+    nodes: tuple[Node, ...] = attrs.field(init=False, eq=False, repr=False)
     _is_flat: bool = attrs.field(init=False, eq=False, repr=False)
     #: For a template without sections: its pieces, with a hole for each slot.
     _pieces: list[str] = attrs.field(init=False, eq=False, repr=False)
@@ -65,6 +66,8 @@ class Template:
     _count: int = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(f"a template is a text, not {type(self.text).__name__}")
         found = scan(self.text)
         if errors := found.errors:
             first = errors[0]
@@ -74,7 +77,7 @@ class Template:
         holes, formatted, repeats = _flat(found.nodes)
         for name, value in (
             ("variables", variables),
-            ("_nodes", found.nodes),
+            ("nodes", found.nodes),
             ("_is_flat", not any(isinstance(node, (If, Each)) for node in found.nodes)),
             ("_pieces", [node if isinstance(node, str) else "" for node in found.nodes]),
             ("_holes", holes),
@@ -119,7 +122,7 @@ class Template:
                     return text
             except Exception:  # noqa: BLE001, S110  # a value may raise anything; `Run` says which one it was
                 pass
-        return Run(self.variables, values).render(self._nodes)
+        return Run(self.variables, values).render(self.nodes)
 
     def _fill(self, pieces: list[str], values: dict[str, Any]) -> None:
         for hole, slot in self._formatted:
@@ -135,7 +138,7 @@ class Template:
         known = {name: values[name] for name in self.variables if name in values}
         if len(known) == self._count:
             return self.render(known)
-        return Run(self.variables, values, lenient=True).render(self._nodes)
+        return Run(self.variables, values, lenient=True).render(self.nodes)
 
 
 def _flat(nodes: tuple[Node, ...]) -> tuple[Any, Any, Any]:

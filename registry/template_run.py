@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-import difflib
 import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from registry.exceptions import RenderError
-from registry.template_parts import Each, If, Slot, nfc
+from registry.suggest import nearest
+from registry.template_parts import If, Slot, nfc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from registry.template_parts import Node
+    from registry.template_parts import Each, Node
 
 #: Most code points of a rendered text.
 MAX_OUTPUT = 16 * 1024 * 1024
@@ -58,19 +58,30 @@ def fault_of(error: Exception, value: object) -> str:
     return "not-finite" if text.startswith("Out of range float") else "wrong-type"
 
 
-def close_to(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``", did you mean 'x'?"``, or nothing when no known name resembles the one given."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f", did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, known)
+    return f", did you mean {near!r}?" if near else ""
+
+
+def print_plainly(slot: Slot, value: object) -> str:
+    """Return the text of a value as Python prints it."""
+    return slot.print(value)
 
 
 class Run:
     """A rendering under way. Used once."""
 
     def __init__(
-        self, variables: tuple[str, ...], values: Mapping[str, Any], *, lenient: bool = False
+        self,
+        variables: tuple[str, ...],
+        values: Mapping[str, Any],
+        *,
+        lenient: bool = False,
+        printer: Callable[[Slot, object], str] = print_plainly,
     ) -> None:
         self.variables = variables
+        self.printer = printer
         self.values = _by_name(values)
         self.lenient = lenient
         self.out: list[str] = []
@@ -130,7 +141,7 @@ class Run:
             self.missing[owner] = None
             return ""
         try:
-            text = slot.print(value)
+            text = self.printer(slot, value)
         except Exception as error:  # noqa: BLE001  # a value may raise anything when it is printed
             code = fault_of(error, value)
             spec = f" with format {slot.spec!r}" if slot.spec else " as JSON" if slot.json else ""
@@ -168,7 +179,7 @@ class Run:
         faults = [(code, names) for code, names in self.faults.items() if names]
         found = [("missing-input", missing), ("unexpected-input", unexpected), *faults]
         texts = [f"no value for {', '.join(map(repr, missing))}"] if missing else []
-        texts += [f"{key!r} is no input{close_to(str(key), self.variables)}" for key in unexpected]
+        texts += [f"{key!r} is no input{did_you_mean(str(key), self.variables)}" for key in unexpected]
         for code, names in faults:
             texts += [f"{name!r}: {_FAULTS[code]}{details}" for name, details in names.items()]
         for code, names in found:

@@ -297,3 +297,9 @@ def test_specs_that_fit_nothing():
 def test_render_without_values():
     """A text without slots needs no values."""
     assert Template("x").render() == "x"
+
+
+def test_a_template_is_a_text():
+    """Anything but a text is the caller's mistake."""
+    with pytest.raises(TypeError, match="a template is a text, not NoneType"):
+        Template(None)

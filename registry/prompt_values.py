@@ -1,0 +1,121 @@
+"""The values of a prompt's inputs: completed with defaults first, then checked, every fault noted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from registry.template_parts import nfc
+from registry.template_run import did_you_mean, is_encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from registry.prompt_faults import Faults
+    from registry.schema_check import Checker, SchemaFault
+    from registry.specs import InputSpec
+
+#: Values of these types are JSON data, if they can be printed at all.
+_PLAIN = frozenset({str, int, bool})
+_MEDIA = (bytes, bytearray, memoryview, os.PathLike)
+
+
+def given(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the values that were given, by name in NFC. None means "not given".
+
+    Raises:
+        TypeError: They are no mapping.
+    """
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise TypeError(f"values are a mapping from input names, not {type(values).__name__}")
+    return {
+        nfc(name) if isinstance(name, str) else name: value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def note_unexpected(names: Iterable[Any], known: Sequence[str], faults: Faults) -> None:
+    """Note the names that no input has."""
+    for name in names:
+        if name not in known:
+            text = f"{name!r} is no input{did_you_mean(str(name), known)}"
+            faults.add("unexpected-input", str(name), text)
+
+
+def complete(
+    inputs: Iterable[InputSpec],
+    values: Mapping[str, Any],
+    fill: Callable[[InputSpec], Any],
+    faults: Faults,
+) -> dict[str, Any]:
+    """Return a value for each input that has one: the caller's, the default, or what ``fill`` gives.
+
+    ``fill`` is asked for inputs that the registry provides or that are another prompt's text. A required
+    input without a value is noted as missing.
+    """
+    completed: dict[str, Any] = {}
+    for item in inputs:
+        name = nfc(item.name)
+        if name in values:
+            completed[name] = values[name]
+        elif item.default is not attrs.NOTHING:
+            completed[name] = item.default
+        elif item.provided or item.prompt:
+            completed[name] = fill(item)
+        elif not item.optional:
+            faults.add("missing-input", name, f"no value for {name!r}{_described(item)}")
+    return completed
+
+
+def _described(item: InputSpec) -> str:
+    description = item.schema.get("description")
+    return f" ({description})" if description else ""
+
+
+def checked(item: InputSpec, value: Any, checker: Checker, faults: Faults) -> Any:
+    """Return a value that fits the input's schema, or note how it does not.
+
+    A whole float for an integer becomes one. Bytes and paths, which JSON does not have, are left to the image
+    or file that they are for.
+    """
+    name = nfc(item.name)
+    if isinstance(value, _MEDIA):
+        return value
+    if type(value) in _PLAIN and _is_printable(value):
+        if checker.fits(value):
+            return value
+    elif isinstance(value, int) and not _is_printable(value):
+        faults.add("number-too-long", name, f"{name!r} has too many digits to be printed")
+        return value
+    for fault in checker.errors(value):
+        faults.add(_code_of(fault), name, f"{_place(name, fault.path)} {fault.message}")
+    if isinstance(value, float) and item.schema.get("type") == "integer" and value.is_integer():
+        return int(value)
+    return value
+
+
+def _is_printable(value: str | int) -> bool:
+    if isinstance(value, str):
+        return value.isascii() or is_encodable(value)
+    try:
+        return bool(str(value))
+    except ValueError:  # Python's limit on digits
+        return False
+
+
+def _code_of(fault: SchemaFault) -> str:
+    if fault.keyword == "json" and "surrogate" in fault.message:
+        return "not-utf8"
+    return "not-finite" if fault.keyword == "json" and "finite" in fault.message else "wrong-type"
+
+
+def _place(name: str, path: tuple[str | int, ...]) -> str:
+    from registry.schema_check import path_text
+
+    return repr(path_text((name, *path)) if path else name)
