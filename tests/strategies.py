@@ -16,9 +16,9 @@ _NASTY_KEYS = (
 )  # fmt: skip
 _NASTY_TEXTS = (
     "", '"', "'", '""', "''", '"""', "'''", "a\\", "\\", "\n", "\n\n", "a\nb", "\r\n", "\r", "\t",
-    "\x1b", "\x7f", "\u0085", "\u2028", "\ufeff", "é", "e\u0301", "🐍", "# no comment", "[no.header]", "a = 1",
+    "\x1b", "\x7f", "\u0085", "\u2028", "\ufeff", "é", "e\u0301", "🐍", "# no comment", "[no.header]",
     "# recipients: ignore[unknown-key]", "{name}", " lead", "trail ", "'''\n[x]\n'''", '"""\nx = 1\n"""',
-    "漢字", "\x00",
+    "漢字", "\x00", "a = 1",
 )  # fmt: skip
 
 toml_keys = st.sampled_from(_NASTY_KEYS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

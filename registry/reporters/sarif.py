@@ -12,6 +12,7 @@ import urllib.parse
 from typing import TYPE_CHECKING, Any
 
 from registry.codes import CODES
+from registry.diagnostics import Severity
 from registry.reporters.visible import paragraphs
 from registry.resources import rules_folder
 
@@ -50,15 +51,17 @@ def _version() -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    rule: dict[str, Any] = {"id": code}
-    if code in CODES:
-        summary = CODES[code].summary
-        page = rules_folder() / f"{code}.md"
-        text = page.read_text("utf-8") if page.is_file() else summary
-        rule["shortDescription"] = {"text": summary}
-        rule["help"] = {"text": text, "markdown": text}
-        rule["defaultConfiguration"] = {"level": CODES[code].severity}
-    return rule
+    known = CODES.get(code)
+    summary = known.summary if known else code
+    page = rules_folder() / f"{code}.md"
+    text = page.read_text("utf-8") if known and page.is_file() else summary
+    return {
+        "id": code,
+        "shortDescription": {"text": summary},
+        "fullDescription": {"text": summary},
+        "help": {"text": text, "markdown": text},
+        "defaultConfiguration": {"level": known.severity if known else Severity.ERROR},
+    }
 
 
 class _Texts:

@@ -83,7 +83,7 @@ def test_junit_is_xml_with_one_case_a_file(report):
 
 @given(reports())
 def test_sarif_tells_the_same(report):
-    """SARIF results have code, level, place in UTF-16 units, file and message of the diagnostics, in order."""
+    """SARIF results have code, level, place in UTF-16 units and message of the diagnostics, in order."""
     (run,) = json.loads(REPORTERS["sarif"](report))["runs"]
     assert "utf16CodeUnits" == run["columnKind"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
@@ -122,7 +122,7 @@ def test_formats_are_pure(name, report):
 
 @given(shown_texts, st.data())
 def test_marks_stand_under_their_place(line, data):
-    """What stands before the marks is as wide as what stands before the place, and a line is never too long."""
+    """What stands before the marks is as wide as what stands before the place; no line is too long."""
     line = line.replace("\n", "") * data.draw(st.sampled_from([1, 1, 40]))
     start = data.draw(st.integers(0, len(line)))
     end = data.draw(st.integers(start, len(line)))
