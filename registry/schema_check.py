@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import jsonschema_rs
 
+from registry.frozen import thaw
 from registry.messages import json_type
 
 if TYPE_CHECKING:
@@ -187,20 +188,23 @@ class Checker:
     """A compiled schema. See `compile`."""
 
     _validator: jsonschema_rs.Validator
-    #: Whether a value known to be JSON data fits: `not_json` found nothing in it.
+    #: Whether a value fits that is known to be JSON data in plain dicts and lists: the fast way.
     fits: Callable[[Any], bool] = attrs.field(
         init=False, default=attrs.Factory(lambda self: self._validator.is_valid, takes_self=True)
     )
 
     def is_valid(self, value: Any) -> bool:
         """Return whether the value is JSON data and fits the schema."""
-        return not any(text for _path, text in _walk(value)) and self.fits(value)
+        return not any(text for _path, text in _walk(value)) and self.fits(thaw(value))
 
     def errors(self, value: Any) -> tuple[SchemaFault, ...]:
         """Return how the value does not fit, up to `MAX_FAULTS`: empty exactly when it is valid."""
         faults = not_json(value)
-        if faults or self.fits(value):
+        if faults:
             return faults
+        value = thaw(value)  # the validator takes no subclass of list
+        if self.fits(value):
+            return ()
         found = (fault for error in self._found(value) for fault in _faults_of(error))
         return tuple(itertools.islice(found, MAX_FAULTS))
 
@@ -223,7 +227,7 @@ def compile(schema: Mapping[str, Any]) -> Checker:  # noqa: A001 - reads as sche
     """
     try:
         validator = jsonschema_rs.validator_for(
-            schema,  # type: ignore[arg-type] # a dict, read-only or not
+            thaw(schema),  # the validator takes no subclass of list
             pattern_options=jsonschema_rs.RegexOptions(),
             offline=True,
             mask="the value",
