@@ -25,7 +25,8 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 100
 
 _BOM = "\ufeff"
-_MAYBE_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}:[0-9]{2}")
+_SCALARS = frozenset({str, int, float, bool})
+_CONTAINERS = frozenset({dict, list})
 _DOTTED = re.compile(rf"(?:[\w-]+[ \t]*\.[ \t]*){{{MAX_DEPTH},}}[\w-]+")
 #: Strings and comments, which may hold anything, before the tokens looked for.
 _TEXT = (
@@ -98,12 +99,10 @@ def _parsed(document: Document) -> tuple[Document, tuple[Fault, ...]]:
         # Python refuses to convert integers of thousands of digits; tomli lets that error through.
         return _without_long_numbers(document)
     found = attrs.evolve(document, data=data)
-    deep = _too_deep(data)
-    if deep is not None:
-        return document, (_depth_fault(found, path=deep),)
-    if odd_floats or _MAYBE_DATE.search(text):
-        return found, tuple(_foreign_values(found))
-    return found, ()
+    deep, foreign = _survey(data)
+    if deep:
+        return document, (_depth_fault(found, path=_path_at_depth(data)),)
+    return found, tuple(_foreign_values(found)) if foreign or odd_floats else ()
 
 
 def _syntax_fault(document: Document, error: tomli.TOMLDecodeError) -> Fault:
@@ -120,19 +119,23 @@ def _depth_fault(document: Document, path: Path = (), span: tuple[int, int] | No
     return Fault("nesting-too-deep", message, document, path, span=span, hint="flatten the data")
 
 
-def _too_deep(data: dict[str, Any]) -> Path | None:
-    """Return the path to a container below the allowed depth; None when there is none."""
+def _survey(data: dict[str, Any]) -> tuple[bool, bool]:
+    """Say whether data is nested too deep, and whether it holds values that JSON lacks; one quick walk."""
     level: list[Any] = [data]
+    foreign = False
     for _ in range(MAX_DEPTH):
         level = [
             item
             for value in level
             for item in (value.values() if type(value) is dict else value)
-            if type(item) is dict or type(item) is list
+            if type(item) not in _SCALARS
         ]
+        if not _CONTAINERS.issuperset(map(type, level)):
+            foreign = True
+            level = [item for item in level if type(item) in _CONTAINERS]
         if not level:
-            return None
-    return _path_at_depth(data)
+            return False, foreign
+    return True, foreign
 
 
 def _children(value: dict[str, Any] | list[Any]) -> Iterator[tuple[str | int, Any]]:
