@@ -9,7 +9,8 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from registry.diagnostics import Place
-from registry.loading import schemas
+from registry.loading.schemas import schema
+from registry.loading.validators import validator
 
 if TYPE_CHECKING:
     from registry.diagnostics import Fault, Path
@@ -22,12 +23,12 @@ def validate(document: Document, skip: frozenset[Path] = frozenset()) -> tuple[F
     ``skip`` names the values that reading has refused already, such as dates: they are not reported again.
     """
     data = _without(document.data, skip) if skip else document.data
-    validator = schemas.validator()
-    if validator.is_valid(data):
+    gate = validator()
+    if gate.is_valid(data):
         return ()
     from registry.loading.explain import explain
 
-    found = explain(document, validator.iter_errors(data), schemas.schema())
+    found = explain(document, gate.iter_errors(data), schema())
     return tuple(fault for fault in found if not _about(fault, skip))
 
 

@@ -1,0 +1,48 @@
+"""The third stage: what a schema cannot express. `RULES` is where a new rule is added."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from registry.loading.lint import calls, escapes, examples, names, references, schemas, templates, values
+from registry.loading.lint.scene import Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from registry.diagnostics import Fault
+    from registry.documents import Sources
+
+    Rule = Callable[[Scene], Iterator[Fault]]
+
+#: Each takes the scene and yields faults. A rule is not troubled with what an earlier one found to be wrong.
+RULES: tuple[Rule, ...] = (
+    calls.calls,
+    escapes.escapes,
+    names.confusables,
+    names.descriptions,
+    names.duplicates,
+    references.recipients,
+    references.servers,
+    schemas.keywords,
+    schemas.patterns,
+    schemas.references,
+    schemas.required,
+    templates.system_messages,
+    templates.templates,
+    values.values,
+    examples.includes,
+    examples.examples,
+)
+
+
+def lint(sources: Sources, faults: Iterable[Fault] = ()) -> tuple[Fault, ...]:
+    """Return what the rules find. ``faults`` are those known already: what is wrong there is not looked at."""
+    scene = Scene.of(sources, faults)
+    found: list[Fault] = []
+    for rule in RULES:
+        new = list(rule(scene))
+        if new:
+            found += new
+            scene.note(new)
+    return tuple(found)

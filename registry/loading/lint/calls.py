@@ -1,0 +1,197 @@
+"""What an http or command recipient sends: placeholders, environment variables, URLs and secrets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from registry.diagnostics import Fault
+from registry.loading.lint.scene import Entry, table_of
+from registry.loading.lint.texts import Text, bad_references, server_texts, tool_texts, without_environment
+from registry.suggest import nearest
+from registry.template import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from registry.loading.lint.scene import Scene
+
+_SIMPLE = re.compile(r"(\$)?\{([A-Za-z_][A-Za-z0-9_]*)\}")
+#: A URL that is certainly right, its placeholders filled in.
+_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#][!-z|~]*)?\Z")
+_URL = re.compile(r"(?P<scheme>[^/?#]*?)(?P<slashes>://)(?P<host>[^/?#]*)(?P<rest>.*)\Z", re.DOTALL)
+_HOST = re.compile(r"(?:[^\s\x00-\x20\x7f!-,/:-@\[-^`{-~]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?\Z")
+_SECRET_HEADER = re.compile(
+    r"(?:proxy-)?authorization\Z|(?:.*[-_])?(?:api|access|auth|subscription|secret|private|x)[-_]?(?:key|token|secret)\Z"
+    r"|(?:.*[-_])?(?:apikey|password|passwd|secret)\Z|cookie\Z",
+    re.IGNORECASE,
+)
+_SECRET_QUERY = re.compile(
+    r"(?:api|access|auth|secret)[-_]?(?:key|token)\Z|(?:apikey|password|token)\Z", re.I
+)
+#: Credentials that are known by their looks.
+_SECRET_VALUE = re.compile(
+    r"\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AKIA[0-9A-Z]{16}"
+    r"|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35}|glpat-[A-Za-z0-9_-]{20})"
+)
+_SCHEMES = re.compile(r"(?:bearer|basic|token|digest|apikey)?\s*\Z", re.IGNORECASE)
+
+
+def calls(scene: Scene) -> Iterator[Fault]:
+    """Check every text that is filled in when a tool is called or a server is started."""
+    for entry in scene.recipients:
+        kind = entry.table.get("kind")
+        if kind == "http" or kind == "command":
+            yield from _tool(scene, entry)
+        elif kind == "python" and "tio" in entry.table:
+            url = table_of(entry.table, "tio").get("url")
+            if isinstance(url, str):
+                yield from _url(entry, Text(("tio", "url"), url, "url"))
+    for entry in scene.servers:
+        for text in server_texts(entry):
+            yield from _environment(entry, text)
+            yield from _secret(entry, text)
+            if text.key == "url":
+                yield from _url(entry, text)
+
+
+def _tool(scene: Scene, entry: Entry) -> Iterator[Fault]:
+    declared = declared_arguments(scene, entry)
+    for text in tool_texts(entry):
+        value = text.value
+        if "{" in value:
+            found = _SIMPLE.findall(value)
+            if (
+                len(found) == value.count("{") == value.count("}")
+                and declared is not None
+                and all(sign or name in declared for sign, name in found)
+            ):
+                if text.key == "url":
+                    yield from _url(entry, text)
+                continue
+            yield from _placeholders(entry, text, declared)
+            yield from _environment(entry, text)
+        elif "}" in value:
+            yield from _placeholders(entry, text, declared)
+        if text.key == "url":
+            yield from _url(entry, text)
+        yield from _secret(entry, text)
+
+
+def declared_arguments(scene: Scene, entry: Entry) -> frozenset[str] | dict[str, Any] | None:
+    """Return the names of a recipient's arguments; None when they cannot be told."""
+    table = entry.table
+    if "parameters" in table:
+        parameters = table["parameters"]
+        return parameters if isinstance(parameters, dict) else None
+    schema = table.get("input_schema")
+    if schema is None:
+        return None if scene.lacks(entry, "parameters", "input_schema") else frozenset()
+    if not isinstance(schema, dict) or scene.is_wrong(entry, "input_schema"):
+        return None
+    open_ = {"additionalProperties", "unevaluatedProperties", "patternProperties", "$ref", "$dynamicRef"}
+    if any(schema.get(key, False) is not False for key in open_):
+        return None
+    branches = [schema]
+    for key in ("allOf", "anyOf", "oneOf"):
+        branches += [branch for branch in schema.get(key, ()) if isinstance(branch, dict)]
+    if any("$ref" in branch for branch in branches):
+        return None
+    return frozenset(name for branch in branches for name in table_of(branch, "properties"))
+
+
+def _placeholders(entry: Entry, text: Text, declared: Any) -> Iterator[Fault]:
+    found = scan(without_environment(text.value))
+    for problem in found.problems:
+        yield entry.fault(
+            problem.code,
+            problem.message,
+            *text.path,
+            within=(problem.start, problem.end),
+            hint=problem.hint,
+            severity=problem.severity,
+        )
+    for use in found.placeholders:
+        if declared is not None and use.role in {"value", "if", "each"} and use.name not in declared:
+            guess = nearest(use.name, declared)
+            yield entry.fault(
+                "undeclared-argument",
+                f"`{use.name}` is no argument of this recipient",
+                *text.path,
+                within=(use.start, use.end),
+                hint=f"did you mean `{guess}`?" if guess else "declare it under `parameters`",
+            )
+
+
+def _environment(entry: Entry, text: Text) -> Iterator[Fault]:
+    for start, end, name in bad_references(text.value):
+        yield entry.fault(
+            "bad-environment-name",
+            f"`{name}` is no name of an environment variable"
+            if name
+            else "`${` names no environment variable",
+            *text.path,
+            within=(start, end),
+            hint="write `${NAME}`: letters, digits and `_`, not starting with a digit",
+        )
+
+
+def _url(entry: Entry, text: Text) -> Iterator[Fault]:
+    plain = _SIMPLE.sub(lambda match: "x" * len(match[0]), text.value)
+    match = _URL.match(text.value)
+    end = match.end("host") if match else len(text.value)
+    hosted = without_environment(text.value[:end])
+    if text.key == "url" and "{" in hosted and entry.section == "recipients":
+        use = next(iter(scan(hosted).placeholders), None)
+        if use is not None:
+            yield entry.fault(
+                "host-placeholder",
+                "a placeholder stands in the scheme or host of the URL",
+                *text.path,
+                within=(use.start, use.end),
+                hint="a caller must not choose the server; write the host out",
+            )
+            return
+    if not _PLAIN_URL.match(plain):
+        reason = _bad_url(without_environment(plain))
+        if reason:
+            hint = "write it as https://host/path"
+            yield entry.fault("bad-url", f"this is no URL to call: {reason}", *text.path, hint=hint)
+
+
+def _bad_url(url: str) -> str:
+    match = _URL.match(url)
+    if not match or match["scheme"].lower() not in {"http", "https"}:
+        return "it does not start with http:// or https://"
+    host = match["host"]
+    if not host:
+        return "it has no host"
+    if "@" in host:
+        return "a user name or password may not stand in it"
+    named = _HOST.match(host)
+    if not named or int(named["port"] or 0) > 65535:
+        return "its host or port is malformed"
+    if re.search(r"[\x00-\x20\x7f\\]", match["rest"]):
+        return "it has a space, a backslash or a control character in it"
+    return ""
+
+
+def _secret(entry: Entry, text: Text) -> Iterator[Fault]:
+    value, name = text.value, str(text.path[-1])
+    literal = "{" not in value
+    if text.key == "headers":
+        bad = literal and _SECRET_HEADER.match(name) and not _SCHEMES.match(value)
+    elif text.key == "query":
+        bad = literal and len(value) >= 12 and _SECRET_QUERY.search(name)
+    else:
+        bad = None
+    if bad or (len(value) >= 14 and _SECRET_VALUE.search(value)):
+        variable = re.sub(r"\W+", "_", entry.name).upper() + "_TOKEN"
+        yield entry.fault(
+            "secret-in-file",
+            f"`{name}` holds a credential in plain text"
+            if bad
+            else "this looks like a credential in plain text",
+            *text.path,
+            hint=f"put it into an environment variable and write ${{{variable}}}",
+        )

@@ -1,0 +1,114 @@
+"""Names: given twice, looking alike, and missing descriptions."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from registry.diagnostics import Fault, Mention, Place, Severity
+from registry.loading.lint.scene import table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from registry.diagnostics import Path
+    from registry.documents import Document
+    from registry.loading.lint.scene import Entry, Scene
+
+#: Letters that look like another letter, with the one they look like.
+_ALIKE = str.maketrans(
+    # digits and Latin letters that many fonts draw alike
+    "01I|"
+    # Cyrillic
+    "аесорхуіјѕһԁԛԝґкмтвнАВЕКМНОРСТХУІЈЅԌԚԜ"
+    # Greek
+    "αοριυνκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
+    # Armenian, Latin extensions, others
+    "օսհոıɑɡℓⅼ",
+    "OlllaecopxyijshdqwrkmtbhABEKMHOPCTXYlJSGQWaopiuvkABEZHlKMNOPTYXoshniagll",
+)
+
+
+def duplicates(scene: Scene) -> Iterator[Fault]:
+    """Refuse a name that two files declare: which one counts would be a silent choice."""
+    if len(scene.documents) < 2:
+        return
+    for entries, what in (
+        (scene.recipients, "recipient"),
+        (scene.prompts, "prompt"),
+        (scene.servers, "server"),
+    ):
+        seen: dict[str, Entry] = {}
+        # What a file includes stands before it: `include` is written above the rest.
+        for entry in sorted(entries, key=lambda entry: entry.document is scene.documents[0]):
+            first = seen.setdefault(entry.name, entry)
+            if first is not entry:
+                yield entry.fault(
+                    f"duplicate-{what}",
+                    f"the {what} `{entry.name}` is declared in {first.document.name} already",
+                    place=Place.KEY,
+                    hint="rename one of them",
+                    mentions=(Mention("declared here first", first.document, first.path),),
+                )
+
+
+def confusables(scene: Scene) -> Iterator[Fault]:
+    """Warn of a name that a reader takes for another one."""
+    for entries in (scene.recipients, scene.prompts, scene.servers):
+        yield from _alike([(entry.document, entry.path) for entry in entries])
+    for entries, key in ((scene.recipients, "parameters"), (scene.prompts, "inputs")):
+        for entry in entries:
+            names = table_of(entry.table, key)
+            if names and (len(names) > 1 or not next(iter(names)).isascii()):
+                looks = {name.translate(_ALIKE) for name in names}
+                if len(looks) < len(names) or not all(map(str.isascii, names)):
+                    yield from _alike([(entry.document, (*entry.path, key, name)) for name in names])
+
+
+def skeleton(name: str) -> str:
+    """Return what a name looks like; names with the same skeleton are easily taken for each other."""
+    return unicodedata.normalize("NFKC", name).translate(_ALIKE)
+
+
+def _alike(places: Iterable[tuple[Document, Path]]) -> Iterator[Fault]:
+    seen: dict[str, tuple[Document, Path]] = {}
+    for document, path in places:
+        name = str(path[-1])
+        look = skeleton(name)
+        first, first_path = seen.setdefault(look, (document, path))
+        if first_path[-1] != name:
+            yield Fault(
+                "confusable-name",
+                f"`{name}` looks like `{first_path[-1]}`",
+                document,
+                path,
+                Place.KEY,
+                hint="rename one of them",
+                severity=Severity.WARNING,
+                mentions=(Mention("the other name", first, first_path),),
+            )
+        elif look != name and look.isascii() and not name.isascii() and any(map(str.isascii, name)):
+            yield Fault(
+                "confusable-name",
+                f"`{name}` mixes letters of different scripts; it looks like `{look}`",
+                document,
+                path,
+                Place.KEY,
+                hint=f"write `{look}` in letters of one script",
+                severity=Severity.WARNING,
+            )
+
+
+def descriptions(scene: Scene) -> Iterator[Fault]:
+    """Warn of what a model or a reader is told nothing about."""
+    for entries, what in ((scene.recipients, "recipient"), (scene.prompts, "prompt")):
+        for entry in entries:
+            if "description" not in entry.table and not scene.lacks(entry, "description"):
+                yield entry.fault(
+                    "missing-description",
+                    f"the {what} `{entry.name}` has no description",
+                    place=Place.TABLE,
+                    hint="say in a sentence what it is for"
+                    + (": a model chooses by it" if what == "recipient" else ""),
+                    severity=Severity.WARNING,
+                )

@@ -1,0 +1,184 @@
+"""The schemas of arguments and inputs: misspelt keywords, references, patterns, required names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+from registry import schema_check
+from registry.diagnostics import Fault, Path, Place, Severity
+from registry.kinds import KINDS
+from registry.loading.lint.backtracking import is_exponential
+from registry.loading.lint.scene import Entry, list_of, table_of
+from registry.loading.lint.walk import KEYWORDS, NESTING, subschemas
+from registry.suggest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from registry.loading.lint.scene import Scene
+
+#: Keywords of other dialects that are no spelling mistakes, close as they are to ours.
+_FOREIGN = frozenset(
+    {"dependencies", "enumNames", "example", "id", "markdownDescription", "minimumItems", "nullable", "types"}
+)
+#: Keys of an input that are no keywords.
+_INPUT_KEYS = frozenset({"optional", "prompt", "provided"})
+
+
+class Root(NamedTuple):
+    """A declared schema: where it is, and the whole schema that references in it start from."""
+
+    entry: Entry
+    path: Path
+    schema: dict[str, Any]
+    whole: dict[str, Any]
+
+
+def roots(scene: Scene) -> Iterator[Root]:
+    """Yield every schema that a file declares: of each argument, of all arguments, of each input."""
+    for entry in scene.recipients:
+        parameters = entry.table.get("parameters")
+        if isinstance(parameters, dict):
+            whole = {"type": "object", "properties": parameters}
+            for name, schema in parameters.items():
+                if isinstance(schema, dict):
+                    yield Root(entry, ("parameters", name), schema, whole)
+        schema = entry.table.get("input_schema")
+        if isinstance(schema, dict):
+            yield Root(entry, ("input_schema",), schema, schema)
+    for entry in scene.prompts:
+        for name, schema in table_of(entry.table, "inputs").items():
+            if isinstance(schema, dict):
+                yield Root(entry, ("inputs", name), schema, schema)
+
+
+def keywords(scene: Scene) -> Iterator[Fault]:
+    """Refuse a misspelt keyword, which a validator would silently pass over."""
+    for root in roots(scene):
+        if KEYWORDS.issuperset(root.schema) and NESTING.isdisjoint(root.schema):
+            continue
+        own = _INPUT_KEYS if root.path[0] == "inputs" else frozenset[str]()
+        for path, schema in subschemas(root.schema, root.path):
+            for key in schema.keys() - KEYWORDS:
+                known = own if path == root.path else frozenset[str]()
+                guess = None if key in _FOREIGN or key in known else nearest(key, KEYWORDS | known)
+                if guess is not None:
+                    message = f"`{key}` is no keyword of JSON Schema"
+                    hint = f"did you mean `{guess}`?"
+                    yield root.entry.fault("unknown-key", message, *path, key, place=Place.KEY, hint=hint)
+
+
+def references(scene: Scene) -> Iterator[Fault]:
+    """Refuse references that leave the schema, without following them, and those that lead nowhere."""
+    if not scene.mentions("$ref", "$dynamicRef"):
+        return
+    for root in roots(scene):
+        for path, schema in subschemas(root.schema, root.path):
+            for key in ("$ref", "$dynamicRef"):
+                target = schema.get(key)
+                if isinstance(target, str):
+                    yield from _reference(root, (*path, key), target)
+
+
+def _reference(root: Root, path: Path, target: str) -> Iterator[Fault]:
+    inside = [schema for _, schema in subschemas(root.whole)]
+    named = {schema["$id"] for schema in inside if isinstance(schema.get("$id"), str)}
+    base, _, fragment = target.partition("#")
+    if base and base not in named and not any("/" in name for name in named):
+        message = f"`{target}` is outside this schema; nothing is fetched"
+        yield root.entry.fault("remote-ref", message, *path, hint="copy it under `$defs` and refer to that")
+    elif base or named:
+        if not _compiles(root.whole):
+            yield root.entry.fault("unresolved-ref", f"`{target}` leads nowhere", *path)
+    elif not _leads_somewhere(root.whole, fragment, inside):
+        hints = [f"#/$defs/{name}" for name in table_of(root.whole, "$defs")]
+        guess = nearest(target, hints)
+        hint = f"did you mean `{guess}`?" if guess else "references start at the root of the schema"
+        yield root.entry.fault("unresolved-ref", f"`{target}` leads nowhere", *path, hint=hint)
+
+
+def _compiles(schema: dict[str, Any]) -> bool:
+    try:
+        schema_check.compile(schema)
+    except ValueError:
+        return False
+    return True
+
+
+def _leads_somewhere(whole: Any, fragment: str, inside: Iterable[dict[str, Any]]) -> bool:
+    if fragment and not fragment.startswith("/"):
+        return any(fragment in (schema.get("$anchor"), schema.get("$dynamicAnchor")) for schema in inside)
+    found = whole
+    for step in fragment.split("/")[1:]:
+        key = unquote(step).replace("~1", "/").replace("~0", "~")
+        if isinstance(found, dict) and key in found:
+            found = found[key]
+        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return False
+    return isinstance(found, (dict, bool))
+
+
+def patterns(scene: Scene) -> Iterator[Fault]:
+    """Refuse patterns that cannot be matched in linear time; warn of those that are slow elsewhere."""
+    if not scene.mentions("pattern"):
+        return
+    found = [(root, *place) for root in roots(scene) for place in _patterns(root)]
+    # One compilation for all: the single ones are tried only when it fails.
+    fine = _compiles({"patternProperties": {pattern: True for _, _, _, pattern in found}})
+    for root, path, place, pattern in found:
+        if not fine and not _compiles({"pattern": pattern}):
+            yield root.entry.fault(
+                "bad-parameter-schema",
+                "the pattern is no regular expression that can be matched in linear time",
+                *path,
+                place=place,
+                hint="look-around and back-references are not supported" if "(?" in pattern else "",
+            )
+        elif is_exponential(pattern):
+            yield root.entry.fault(
+                "unsafe-pattern",
+                "the pattern takes exponential time in a backtracking engine, as many programs have",
+                *path,
+                place=place,
+                hint="let no two repetitions inside each other match the same text",
+                severity=Severity.WARNING,
+            )
+
+
+def _patterns(root: Root) -> Iterator[tuple[Path, Place, str]]:
+    for path, schema in subschemas(root.schema, root.path):
+        pattern = schema.get("pattern")
+        if isinstance(pattern, str):
+            yield (*path, "pattern"), Place.VALUE, pattern
+        for name in table_of(schema, "patternProperties"):
+            yield (*path, "patternProperties", name), Place.KEY, name
+
+
+def required(scene: Scene) -> Iterator[Fault]:
+    """Refuse a required argument that is not declared: no call could be right."""
+    for entry in scene.recipients:
+        names = entry.table.get("required_args")
+        if names and not scene.lacks(entry, "parameters") and not scene.is_wrong(entry, "required_args"):
+            yield from _required(entry)
+
+
+def _required(entry: Entry) -> Iterator[Fault]:
+    declared = entry.table.get("parameters")
+    if declared is None:
+        kind = KINDS.get(str(entry.table.get("kind")))
+        declared = table_of(kind.default_schema if kind else None, "properties")
+    if not isinstance(declared, dict) or entry.table.get("kind") == "class" and not declared:
+        return
+    for i, name in enumerate(list_of(entry.table, "required_args")):
+        if isinstance(name, str) and name not in declared:
+            guess = nearest(name, declared)
+            yield entry.fault(
+                "required-arg-not-declared",
+                f"`{name}` is required but not declared",
+                "required_args",
+                i,
+                hint=f"did you mean `{guess}`?" if guess else "declare it under `parameters`",
+            )

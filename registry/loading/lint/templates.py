@@ -1,0 +1,253 @@
+"""The texts of prompts: faults inside templates, and the inputs they use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from registry.diagnostics import Fault, Path, Place, Severity
+from registry.loading.lint.scene import Entry, list_of, table_of
+from registry.suggest import nearest
+from registry.template import Each, If, scan
+from registry.template_parts import nfc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from registry.documents import Document
+    from registry.loading.lint.scene import Scene
+    from registry.template_parts import Node, Placeholder, Scan
+
+
+class Piece(NamedTuple):
+    """One text of a prompt, and the message that it belongs to."""
+
+    document: Document
+    path: Path
+    text: str
+    message: dict[str, Any]
+    #: Where the message is inside the prompt.
+    place: Path
+
+    def fault(self, code: str, message: str, start: int, end: int, **details: Any) -> Fault:
+        """Report something inside the text."""
+        return Fault(code, message, self.document, self.path, within=(start, end), **details)
+
+
+def messages_of(entry: Entry) -> list[tuple[Path, dict[str, Any]]]:
+    """Return the messages of a prompt, each with its path inside it; a short prompt is one itself."""
+    if "messages" not in entry.table:
+        return [((), entry.table)]
+    found = enumerate(list_of(entry.table, "messages"))
+    return [(("messages", i), message) for i, message in found if isinstance(message, dict)]
+
+
+def text_of(entry: Entry, message: dict[str, Any]) -> str | None:
+    """Return the text of a message; None when it has none or the file could not be read."""
+    text = message.get("template")
+    if isinstance(text, str):
+        return text
+    name = message.get("template_file")
+    document = entry.document.templates.get(name) if isinstance(name, str) else None
+    return None if document is None else document.text
+
+
+def pieces_of(entry: Entry) -> Iterator[Piece]:
+    """Yield the texts of a prompt that could be read."""
+    for place, message in messages_of(entry):
+        text = text_of(entry, message)
+        if text is not None:
+            if isinstance(message.get("template"), str):
+                yield Piece(entry.document, (*entry.path, *place, "template"), text, message, place)
+            else:
+                document = entry.document.templates[message["template_file"]]
+                yield Piece(document, (), text, message, place)
+        for key in ("image", "file"):
+            if place and isinstance(message.get(key), str):
+                yield Piece(entry.document, (*entry.path, *place, key), message[key], message, place)
+
+
+def _is_whole(entry: Entry) -> bool:
+    """Say whether every text that a prompt should have is there."""
+    return isinstance(entry.table.get("messages", []), list) and all(
+        "slot" in message or text_of(entry, message) is not None for _, message in messages_of(entry)
+    )
+
+
+@attrs.define
+class _Uses:
+    """What is known of a prompt's inputs while its texts are read."""
+
+    #: NFC name -> name as declared.
+    names: dict[str, str]
+    inputs: dict[str, Any]
+    used: set[str] = attrs.field(factory=set)
+    #: Declared names that undeclared ones are likely to mean.
+    meant: set[str] = attrs.field(factory=set)
+
+    def schema(self, name: str) -> dict[str, Any]:
+        """Return the schema of an input; empty when it is misshapen or not declared."""
+        return table_of(self.inputs, self.names.get(name, ""))
+
+
+def templates(scene: Scene) -> Iterator[Fault]:
+    """Check the templates of every prompt against the inputs that it declares."""
+    for entry in scene.prompts:
+        inputs = entry.table.get("inputs", {})
+        known = isinstance(inputs, dict) and not scene.lacks(entry, "inputs")
+        uses = _Uses({nfc(name): name for name in inputs}, inputs) if known else None
+        raw = entry.table.get("raw") is True
+        for piece in pieces_of(entry):
+            if not raw or piece.path[-1:] in {("image",), ("file",)}:
+                yield from _piece(piece, uses)
+        if uses is not None:
+            for place, message in messages_of(entry):
+                yield from _message_keys(entry, place, message, uses)
+            if _is_whole(entry) and not scene.lacks_in(entry):
+                yield from _unused(scene, entry, uses)
+
+
+def _piece(piece: Piece, uses: _Uses | None) -> Iterator[Fault]:
+    found = scan(piece.text)
+    for problem in found.problems:
+        yield piece.fault(
+            problem.code,
+            problem.message,
+            problem.start,
+            problem.end,
+            hint=problem.hint,
+            severity=problem.severity,
+        )
+    if uses is None:
+        return
+    own = {nfc(name) for name in (piece.message.get("as"),) if isinstance(name, str)}
+    guard = piece.message.get("when")
+    items = dict(_items(found.nodes, uses))
+    for use in found.placeholders:
+        if use.name in own or use.role == "item":
+            if use.role == "item":
+                yield from _item(piece, use, items.get(use.name, {}))
+        elif use.name in uses.names:
+            uses.used.add(use.name)
+            if piece.path[-1:] not in {("image",), ("file",)}:
+                yield from _fitting(piece, use, uses, guard)
+        elif use.role == "faulty":
+            uses.meant.update(_guess(use.name, uses))
+        else:
+            yield _undeclared(piece, use, uses)
+
+
+def _guess(name: str, uses: _Uses) -> tuple[str, ...]:
+    guess = nearest(name, uses.names)
+    return (guess,) if guess else ()
+
+
+def _undeclared(piece: Piece, use: Placeholder, uses: _Uses) -> Fault:
+    guesses = _guess(use.name, uses)
+    uses.meant.update(guesses)
+    hint = (
+        f"did you mean {{{guesses[0]}}}?"
+        if guesses
+        else f"declare it under `inputs`; for the text itself write {{{{{use.name}}}}}"
+    )
+    message = f"`{use.name}` is no input of this prompt"
+    return piece.fault("undeclared-input", message, use.start, use.end, hint=hint)
+
+
+def types_of(schema: dict[str, Any]) -> frozenset[str]:
+    """Return the types that a schema names."""
+    named = schema.get("type", ())
+    return frozenset([named]) if isinstance(named, str) else frozenset(filter(_is_text, named))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _fitting(piece: Piece, use: Placeholder, uses: _Uses, guard: Any) -> Iterator[Fault]:
+    """Check that an input can be used in the way it is."""
+    schema = uses.schema(use.name)
+    types = types_of(schema)
+    shown = f"`{use.name}`"
+    if use.role == "value" and not use.json and not types.isdisjoint({"array", "object"}):
+        hint = f"write {{{use.name}!json}}"
+        if "array" in types:
+            hint += f", or {{#each {use.name} as item}}{{item}}{{/each}}"
+        message = (
+            f"{shown} may be {' or '.join(sorted(types & {'array', 'object'}))}, which has no plain text"
+        )
+        yield piece.fault("needs-json", message, use.start, use.end, hint=hint)
+    if use.role == "each" and types and "array" not in types:
+        message = f"{shown} is no array, so there is nothing to walk through"
+        yield piece.fault("wrong-type", message, use.start, use.end, hint="use {#if} to ask for its presence")
+    optional = schema.get("optional") is True and schema.keys().isdisjoint({"default", "provided", "prompt"})
+    if optional and use.role in {"value", "each"} and use.name not in use.guards and guard != use.name:
+        hint = f"put it between {{#if {use.name}}} and {{/if}}, or give it a `default`"
+        message = f"{shown} is optional and may be absent here"
+        yield piece.fault("optional-outside-section", message, use.start, use.end, hint=hint)
+
+
+def _items(nodes: Iterable[Node], uses: _Uses) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the names of loop items, each with the schema of an item."""
+    for node in nodes:
+        if isinstance(node, Each):
+            yield node.item, table_of(uses.schema(node.name), "items")
+            yield from _items(node.body, uses)
+        elif isinstance(node, If):
+            yield from _items((*node.then, *node.otherwise), uses)
+
+
+def _item(piece: Piece, use: Placeholder, schema: dict[str, Any]) -> Iterator[Fault]:
+    if not use.json and not types_of(schema).isdisjoint({"array", "object"}):
+        message = f"`{use.name}` is an item that has no plain text"
+        yield piece.fault("needs-json", message, use.start, use.end, hint=f"write {{{use.name}!json}}")
+
+
+def _message_keys(entry: Entry, place: Path, message: dict[str, Any], uses: _Uses) -> Iterator[Fault]:
+    """Check the inputs that a message names outside its text."""
+    for key in ("when", "each"):
+        name = message.get(key)
+        if not isinstance(name, str) or not place:
+            continue
+        name = nfc(name)
+        if name in uses.names:
+            uses.used.add(name)
+            types = types_of(uses.schema(name))
+            if key == "each" and types and "array" not in types:
+                text = f"`{name}` is no array, so there is nothing to walk through"
+                yield entry.fault("wrong-type", text, *place, key)
+        else:
+            guesses = _guess(name, uses)
+            uses.meant.update(guesses)
+            hint = f"did you mean `{guesses[0]}`?" if guesses else "declare it under `inputs`"
+            text = f"`{name}` is no input of this prompt"
+            yield entry.fault("undeclared-input", text, *place, key, hint=hint)
+
+
+def _unused(scene: Scene, entry: Entry, uses: _Uses) -> Iterator[Fault]:
+    for name, declared in uses.names.items():
+        if name not in uses.used and name not in uses.meant and not scene.is_wrong(entry, "inputs", declared):
+            yield entry.fault(
+                "unused-input",
+                f"no template of this prompt uses `{declared}`",
+                "inputs",
+                declared,
+                place=Place.KEY,
+                hint=f"use it as {{{declared}}}, or remove it",
+            )
+
+
+def system_messages(scene: Scene) -> Iterator[Fault]:
+    """Warn of a second system message: some models take only one, others join them."""
+    for entry in scene.prompts:
+        found = [place for place, message in messages_of(entry) if message.get("role") == "system"]
+        for place in found[1:]:
+            yield entry.fault(
+                "second-system-message",
+                "this is not the first system message of the prompt",
+                *place,
+                "role",
+                hint="join the two into one",
+                severity=Severity.WARNING,
+            )

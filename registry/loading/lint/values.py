@@ -1,0 +1,272 @@
+"""Defaults and examples: each must fit its own schema.
+
+What plainly fits is seen at once; all the rest of a load is decided by one validator, compiled once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import attrs
+
+from registry import schema_check
+from registry.diagnostics import Fault, Path, Place
+from registry.kinds import KINDS
+from registry.loading.lint.scene import Entry, list_of, table_of
+from registry.loading.lint.walk import NESTING, subschemas
+from registry.suggest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from registry.loading.lint.scene import Scene
+
+#: Keywords that `plainly_fits` understands or that mean nothing to a validator.
+_PLAIN = frozenset(
+    {
+        "$comment", "default", "deprecated", "description", "enum", "examples", "maxLength", "maximum",
+        "minLength", "minimum", "optional", "prompt", "provided", "title", "type",
+    }
+)  # fmt: skip
+_TYPES = {str: ("string",), int: ("integer", "number"), float: ("number",), bool: ("boolean",)}
+_CLOSING = ("additionalProperties", "unevaluatedProperties")
+_COMPOSING = frozenset({"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
+
+
+@attrs.define
+class _Job:
+    """A value that a schema is to decide on: the one at ``pointer`` inside ``whole``."""
+
+    entry: Entry
+    code: str
+    path: Path
+    value: Any
+    whole: dict[str, Any]
+    pointer: str = ""
+
+
+def values(scene: Scene) -> Iterator[Fault]:
+    """Refuse defaults and examples that do not fit their schemas."""
+    jobs: list[_Job] = []
+    for entry in scene.recipients:
+        jobs += _recipient(scene, entry)
+    for entry in scene.prompts:
+        jobs += _prompt(scene, entry)
+        yield from _example_names(scene, entry)
+    together = [job for job in jobs if "$id" not in job.whole]
+    if len(together) > 1 and _all_fit(together):
+        jobs = [job for job in jobs if "$id" in job.whole]
+    for job in jobs:
+        yield from _decide(job)
+
+
+def plainly_fits(schema: dict[str, Any], value: Any) -> bool:
+    """Say whether a value certainly fits a simple schema; False means only that it is not certain."""
+    if not _PLAIN.issuperset(schema):
+        return False
+    kind = type(value)
+    if schema.get("type") not in _TYPES.get(kind, ()):
+        return False
+    if kind is str:
+        length = len(value)
+        return (
+            ("enum" not in schema or value in schema["enum"])
+            and ("minLength" not in schema or length >= schema["minLength"])
+            and ("maxLength" not in schema or length <= schema["maxLength"])
+        )
+    return "enum" not in schema and (
+        kind is bool
+        or (
+            ("minimum" not in schema or value >= schema["minimum"])
+            and ("maximum" not in schema or value <= schema["maximum"])
+        )
+    )
+
+
+def _sound_fit(schema: dict[str, Any], value: Any) -> bool:
+    try:
+        return plainly_fits(schema, value)
+    except TypeError:  # a limit of the wrong type, reported as such
+        return False
+
+
+def _recipient(scene: Scene, entry: Entry) -> Iterator[_Job]:
+    table = entry.table
+    parameters = table.get("parameters")
+    if isinstance(parameters, dict):
+        for name, schema in parameters.items():
+            if isinstance(schema, dict):
+                whole = {"properties": parameters}
+                yield from _defaults(
+                    scene, entry, ("parameters", name), schema, whole, f"/properties/{_step(name)}"
+                )
+    elif isinstance(table.get("input_schema"), dict):
+        schema = table["input_schema"]
+        yield from _defaults(scene, entry, ("input_schema",), schema, schema, "")
+    if table.get("example_messages"):
+        yield from _examples(scene, entry, parameters)
+
+
+def _prompt(scene: Scene, entry: Entry) -> Iterator[_Job]:
+    inputs = table_of(entry.table, "inputs")
+    for name, schema in inputs.items():
+        if isinstance(schema, dict):
+            yield from _defaults(scene, entry, ("inputs", name), schema, schema, "")
+    for i, example in enumerate(list_of(entry.table, "examples")):
+        for name, value in table_of(example, "inputs").items():
+            schema = inputs.get(name)
+            path = ("examples", i, "inputs", name)
+            if isinstance(schema, dict) and not _sound_fit(schema, value):
+                if not scene.is_wrong(entry, *path) and not scene.is_wrong(entry, "inputs", name):
+                    yield _Job(entry, "example-violates-schema", path, value, schema)
+
+
+def _defaults(
+    scene: Scene, entry: Entry, path: Path, schema: dict[str, Any], whole: dict[str, Any], pointer: str
+) -> Iterator[_Job]:
+    if "default" in schema and not _sound_fit(schema, schema["default"]):
+        yield from _default(scene, entry, path, schema, whole, pointer)
+    if not NESTING.isdisjoint(schema):
+        for inner, found in subschemas(schema):
+            if inner and "default" in found and not _sound_fit(found, found["default"]):
+                deeper = "".join(f"/{_step(step)}" for step in inner)
+                yield from _default(scene, entry, (*path, *inner), found, whole, pointer + deeper)
+
+
+def _default(
+    scene: Scene, entry: Entry, path: Path, schema: dict[str, Any], whole: dict[str, Any], pointer: str
+) -> Iterator[_Job]:
+    if not scene.is_wrong(entry, *path):
+        yield _Job(entry, "default-violates-schema", (*path, "default"), schema["default"], whole, pointer)
+
+
+def _step(key: str | int) -> str:
+    return quote(str(key).replace("~", "~0").replace("/", "~1"), safe="~")
+
+
+def _examples(scene: Scene, entry: Entry, parameters: Any) -> Iterator[_Job]:
+    required = list_of(entry.table, "required_args")
+    whole: dict[str, Any] | None = None
+    for i, example in enumerate(list_of(entry.table, "example_messages")):
+        arguments = example.get("arguments") if isinstance(example, dict) else None
+        if not isinstance(arguments, dict):
+            continue
+        if isinstance(parameters, dict) and _plain_arguments(parameters, required, arguments):
+            continue
+        whole = whole or _arguments_schema(scene, entry)
+        path = ("example_messages", i, "arguments")
+        if whole is not None and not scene.is_wrong(entry, *path):
+            yield _Job(entry, "example-violates-schema", path, arguments, whole)
+
+
+def _plain_arguments(parameters: dict[str, Any], required: list[Any], arguments: dict[str, Any]) -> bool:
+    for name, value in arguments.items():
+        schema = parameters.get(name)
+        if not isinstance(schema, dict) or not _sound_fit(schema, value):
+            return False
+    return all(name in arguments for name in required)
+
+
+def _arguments_schema(scene: Scene, entry: Entry) -> dict[str, Any] | None:
+    """Return the schema of a recipient's arguments as calls are checked by it; None when it is unknown."""
+    table = entry.table
+    if any(scene.is_wrong(entry, key) for key in ("parameters", "input_schema", "required_args")):
+        return None
+    if scene.lacks(entry, "parameters", "input_schema"):
+        return None
+    if "input_schema" in table:
+        return closed(table["input_schema"])
+    kind = KINDS.get(table.get("kind", ""))
+    if kind is None or (table["kind"] == "class" and "parameters" not in table):
+        return None
+    if kind.default_schema is not None and "parameters" not in table:
+        return dict(kind.default_schema)
+    return {
+        "type": "object",
+        "properties": table.get("parameters", {}),
+        "required": [name for name in table.get("required_args", ()) if name in table.get("parameters", {})],
+        "additionalProperties": False,
+    }
+
+
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that rules out unknown arguments, unless it says itself which it takes."""
+    if any(key in schema for key in _CLOSING):
+        return schema
+    return {**schema, _CLOSING[not _COMPOSING.isdisjoint(schema)]: False}
+
+
+def _example_names(scene: Scene, entry: Entry) -> Iterator[Fault]:
+    """Refuse examples of a prompt that give inputs it has not, or lack inputs it needs."""
+    inputs = table_of(entry.table, "inputs")
+    if scene.lacks(entry, "inputs") or not isinstance(entry.table.get("inputs", {}), dict):
+        return
+    needed = [name for name, schema in inputs.items() if isinstance(schema, dict) and is_needed(schema)]
+    for i, example in enumerate(list_of(entry.table, "examples")):
+        given = example.get("inputs", {}) if isinstance(example, dict) else None
+        if not isinstance(given, dict) or scene.lacks_in(entry, "examples", i):
+            continue
+        for name in given.keys() - inputs.keys():
+            guess = nearest(name, inputs)
+            yield entry.fault(
+                "example-violates-schema",
+                f"the prompt has no input `{name}`",
+                *("examples", i, "inputs", name),
+                place=Place.KEY,
+                hint=f"did you mean `{guess}`?" if guess else "remove it, or declare it under `inputs`",
+            )
+        missing = [name for name in needed if name not in given]
+        if missing:
+            names = ", ".join(f"`{name}`" for name in missing)
+            where = ("examples", i, "inputs") if "inputs" in example else ("examples", i)
+            yield entry.fault(
+                "example-violates-schema",
+                f"the example gives no value for {names}",
+                *where,
+                place=Place.TABLE,
+                hint="add it",
+            )
+
+
+def is_needed(schema: dict[str, Any]) -> bool:
+    """Say whether a caller must give a value for an input."""
+    return schema.get("optional") is not True and schema.keys().isdisjoint({"default", "provided", "prompt"})
+
+
+def _all_fit(jobs: list[_Job]) -> bool:
+    known: dict[int, str] = {}
+    schemas: dict[str, Any] = {}
+    items = []
+    for job in jobs:
+        name = known.setdefault(id(job.whole), f"urn:s:{len(known)}")
+        schemas[name] = {**job.whole, "$id": name}
+        items.append({"$ref": f"{name}#{job.pointer}"})
+    try:
+        checker = schema_check.compile({"$defs": schemas, "prefixItems": items})
+    except ValueError:
+        return False
+    return checker.fits([job.value for job in jobs])
+
+
+def _decide(job: _Job) -> Iterator[Fault]:
+    base = job.whole.get("$id", "urn:s")
+    if job.pointer:
+        schema = {"$defs": {"0": {**job.whole, "$id": base}}, "$ref": f"{base}#{job.pointer}"}
+    else:
+        schema = job.whole
+    try:
+        checker = schema_check.compile(schema)
+    except ValueError:
+        return  # the schema is in error; that is reported at the schema
+    seen = set()
+    for fault in checker.errors(job.value):
+        path, place = fault.path, Place.VALUE
+        subject = f"`{path[-1] if path else job.path[-1]}`"
+        if fault.keyword == "required":
+            path, place = path[:-1], Place.TABLE
+        elif fault.keyword in _CLOSING:
+            place = Place.KEY
+        if (path, place) not in seen or place is Place.TABLE:
+            seen.add((path, place))
+            yield job.entry.fault(job.code, f"{subject} {fault.message}", *job.path, *path, place=place)
