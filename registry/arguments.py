@@ -68,6 +68,8 @@ def read_object(raw: Any) -> dict[str, Any]:
         InvalidArguments: with the code ``invalid-json`` or ``not-an-object``, or ``invalid-arguments`` for
             data that JSON does not have.
     """
+    if type(raw) is str:
+        return _read_text(raw)
     if isinstance(raw, Mapping):
         value = dict(raw)
         if not _plain(value):
@@ -82,6 +84,10 @@ def read_object(raw: Any) -> dict[str, Any]:
             raise InvalidArguments("invalid-json", (text,)) from None
     if not isinstance(raw, str):
         raise _not_an_object(raw)
+    return _read_text(raw)
+
+
+def _read_text(raw: str) -> dict[str, Any]:
     try:
         parsed = parse_json(raw)
     except NotJsonError as error:

@@ -21,6 +21,7 @@ from typing import Any
 import attrs
 
 from registry.exceptions import InvalidMessage
+from registry.frozen import FrozenDict
 
 _CONTENT_TYPES = ("code", "text")
 _BACKTICKS = re.compile("`+")
@@ -72,7 +73,7 @@ class Outcome:
 
     text: str
     status: str = "ok"
-    metadata: Mapping[str, Any] = attrs.field(factory=dict)
+    metadata: Mapping[str, Any] = FrozenDict()
     parts: tuple[Mapping[str, Any], ...] = ()
 
 
