@@ -65,7 +65,7 @@ CONVERTER = _make()
 
 def structure(data: Mapping[str, Any], kind: type) -> Any:
     """Turn a validated table into a spec of the given class."""
-    return CONVERTER.structure(data, kind)
+    return CONVERTER.get_structure_hook(kind)(data, kind)
 
 
 def unstructure(spec: Any) -> Any:

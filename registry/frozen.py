@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+_CONTAINERS = frozenset({dict, list, tuple})
 _ADVICE = "{} is part of a snapshot and cannot be changed; work on a copy: registry.thaw(value)"
 
 
@@ -51,9 +52,14 @@ def freeze(value: Any) -> Any:
     """Return JSON-like data as read-only data of the same content; what is frozen already is kept."""
     kind = type(value)
     if kind is dict:
-        return FrozenDict({key: freeze(item) for key, item in value.items()})
+        # A load freezes tens of thousands of small tables: most hold scalars only, and a plain copy does.
+        frozen = FrozenDict(value)
+        for key, item in value.items():
+            if type(item) in _CONTAINERS:
+                dict.__setitem__(frozen, key, freeze(item))
+        return frozen
     if kind is list or kind is tuple:
-        return FrozenList([freeze(item) for item in value])
+        return FrozenList([freeze(item) if type(item) in _CONTAINERS else item for item in value])
     return value
 
 

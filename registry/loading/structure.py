@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from registry.documents import Document, Sources
 
 _SCHEMA_KEYS = frozenset({"parameters", "required_args", "input_schema"})
-_COMMON_KEYS = frozenset(field.name for field in attrs.fields(RecipientSpec)) - {"name", "options", "source"}
+_COMMON_KEYS = (
+    frozenset(field.name for field in attrs.fields(RecipientSpec))
+    - {"name", "options", "source"}
+    - _SCHEMA_KEYS
+)
 #: Keys of an input that say where its value comes from; the rest is its JSON Schema.
 _INPUT_KEYS = frozenset({"optional", "provided", "prompt"})
 _MESSAGE_KEYS = frozenset({"role", "template", "template_file"})
@@ -57,10 +61,13 @@ def _tables(document: Document, section: str) -> Any:
 
 def _recipient(name: str, table: Mapping[str, Any], document: Document) -> RecipientSpec:
     kind = table["kind"]
-    options = {
-        key: item for key, item in table.items() if key not in _COMMON_KEYS and key not in _SCHEMA_KEYS
-    }
-    common = {key: item for key, item in table.items() if key in _COMMON_KEYS and key not in _SCHEMA_KEYS}
+    common: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for key, item in table.items():
+        if key in _COMMON_KEYS:
+            common[key] = item
+        elif key not in _SCHEMA_KEYS:
+            options[key] = item
     examples = common.pop("example_messages", ())
     tags = common.pop("tags", ())
     return RecipientSpec(
