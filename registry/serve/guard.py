@@ -108,6 +108,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # White space around a value is no part of it; not every HTTP server takes it away.
+        scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         refusal = self._rules.refusal(scope["headers"])
         if refusal is None and (self._closing.is_set() or self._open >= self._most):
             refusal = 503, "the server is closing" if self._closing.is_set() else "too many requests at once"

@@ -1,0 +1,204 @@
+"""``recipients import mcp``: the tools of an MCP server as recipients in a file.
+
+Asking the server and writing the file are apart: `import_tools` is a function from text to text. It changes
+what it must and leaves everything else, comments and layout included, as it is; done again, it changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from registry.diagnostics import Diagnostic, Report, Severity
+from registry.exceptions import BackendUnavailable, InvalidRegistry, RegistryError
+from registry.importing.names import recipient_name
+from registry.mcp_client.pins import NotPortableError, pinned_description, pinned_schema
+from registry.specs import ServerSpec
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Iterable, Iterator
+
+    from registry.mcp_client import Tool
+
+
+@attrs.frozen
+class Imported:
+    """The new text of the file, and what became of each recipient of the server, by name."""
+
+    text: str
+    added: tuple[str, ...] = ()
+    #: Their description or schema was not what the server says now.
+    updated: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    #: The server has no such tool; they were left in the file.
+    gone: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class _Wanted:
+    """What the file should say of one tool."""
+
+    tool: str
+    description: str
+    schema: dict[str, Any]
+
+
+async def fetch_tools(server: ServerSpec, folder: pathlib.Path | None = None) -> tuple[Tool, ...]:
+    """Ask a server for its tools; a command is started in the folder.
+
+    Raises:
+        BackendUnavailable: the SDK is not installed.
+        MissingSecret: an environment variable that the server needs is unset.
+        TransportError: the server does not answer, or not as it should.
+    """
+    from registry.kinds.mcp import target_of
+    from registry.mcp_client import list_tools
+
+    return await list_tools(target_of(server, folder), server.timeout)
+
+
+def server_in(text: str, name: str) -> ServerSpec | None:
+    """Return the server of this name that a file declares; None when it declares none."""
+    table = _tables(_parsed(text, "").unwrap(), "servers").get(name)
+    if table is None:
+        return None
+    given = {key: item for key, item in table.items() if key in attrs.fields_dict(ServerSpec)}
+    if "command" in given:
+        given["command"] = tuple(given["command"])
+    return ServerSpec(**{**given, "name": name})
+
+
+def import_tools(
+    text: str,
+    server: ServerSpec,
+    tools: Iterable[Tool],
+    *,
+    prefix: str | None = None,
+    file: str = "recipients.toml",
+) -> Imported:
+    """Return a file's text with one recipient for each tool of the server, and the server itself.
+
+    A recipient of the file that already calls a tool keeps its name and whatever else was written there; only
+    its description and input schema become what the server says. New recipients are called
+    ``SERVER_TOOL``, or ``PREFIXTOOL`` with a prefix.
+
+    Args:
+        text: What the file says now; may be empty.
+        server: The server, which is written down where the file does not have it so.
+        tools: What the server offers.
+        prefix: What new names begin with; by default the server's name and ``_``.
+        file: Shown name of the file.
+
+    Raises:
+        BackendUnavailable: tomlkit is not installed.
+        InvalidRegistry: a name is taken, a schema cannot be written, or the text is no TOML; has every fault.
+    """
+    document = _parsed(text, file)
+    recipients = _tables(document.unwrap(), "recipients")
+    wanted, faults = _all_wanted(tools, server.name, file)
+    ours = _ours(recipients, server.name)
+    start = f"{server.name}_" if prefix is None else prefix
+    new: dict[str, _Wanted] = {}
+    for item in wanted:
+        if item.tool in ours:
+            continue
+        name = recipient_name(start, item.tool)
+        if name in recipients or name in new:
+            owner = "in the file" if name in recipients else f"made of tool {new[name].tool!r}"
+            faults.append(_fault("name-collision", f"tool {item.tool!r} would be recipient {name!r}, which is {owner}", file))
+        new.setdefault(name, item)
+    if faults:
+        raise InvalidRegistry(Report(faults))
+    return _written(document, text, server, wanted, ours, new)
+
+
+def _written(
+    document: Any,
+    text: str,
+    server: ServerSpec,
+    wanted: list[_Wanted],
+    ours: dict[str, list[str]],
+    new: dict[str, _Wanted],
+) -> Imported:
+    from registry.importing import write
+
+    updated, unchanged = [], []
+    for item in wanted:
+        for name in ours.get(item.tool, ()):
+            changed = write.update_recipient(document["recipients"][name], item.description, item.schema)
+            (updated if changed else unchanged).append(name)
+    blocks = write.update_server(document, server)
+    blocks += [
+        write.recipient_block(name, server.name, item.tool, item.description, item.schema)
+        for name, item in new.items()
+    ]
+    offered = {item.tool for item in wanted}
+    gone = [name for tool, names in ours.items() if tool not in offered for name in names]
+    result = write.joined(document, text, blocks)
+    _prove(result, server.name, wanted)
+    return Imported(result, tuple(new), tuple(updated), tuple(unchanged), tuple(gone))
+
+
+def _prove(text: str, server: str, wanted: list[_Wanted]) -> None:
+    """Make sure that the text says what it should: no file is ever damaged by an unforeseen layout."""
+    recipients = _tables(_parsed(text, "").unwrap(), "recipients")
+    told = _ours(recipients, server)
+    for item in wanted:
+        for name in told.get(item.tool, [""]):
+            table = recipients.get(name, {})
+            if (table.get("description"), table.get("input_schema")) != (item.description, item.schema):
+                raise RegistryError(
+                    f"the file cannot be edited in place: write recipient {name!r} as a [recipients.{name}] table"
+                )
+
+
+def _parsed(text: str, file: str) -> Any:
+    try:
+        import tomlkit
+        from tomlkit.exceptions import ParseError
+    except ImportError as error:
+        raise BackendUnavailable('importing needs tomlkit: pip install "recipients[mcp]"') from error
+    try:
+        return tomlkit.parse(text.removeprefix("\ufeff"))
+    except ParseError as error:
+        found = _fault("toml-syntax", str(error), file, error.line, error.col)
+        raise InvalidRegistry(Report([found])) from error
+
+
+def _fault(code: str, message: str, file: str, line: int = 1, column: int = 1) -> Diagnostic:
+    hint = "choose other names with a prefix, or rename the recipient" if code == "name-collision" else ""
+    return Diagnostic(code, Severity.ERROR, message, file, line, max(column, 1), line, max(column, 1), hint=hint)
+
+
+def _all_wanted(tools: Iterable[Tool], server: str, file: str) -> tuple[list[_Wanted], list[Diagnostic]]:
+    wanted, faults = [], []
+    for tool in tools:
+        try:
+            schema = pinned_schema(tool.input_schema)
+        except NotPortableError as error:
+            faults.append(_fault("unsupported-schema", f"tool {tool.name!r}: {error}", file))
+        else:
+            wanted.append(_Wanted(tool.name, pinned_description(tool, server), schema))
+    return wanted, faults
+
+
+def _tables(data: Any, section: str) -> dict[str, dict[str, Any]]:
+    found = data.get(section)
+    tables = found.items() if isinstance(found, dict) else ()
+    return {name: table for name, table in tables if isinstance(table, dict)}
+
+
+def _ours(recipients: dict[str, dict[str, Any]], server: str) -> dict[str, list[str]]:
+    """Return the recipients that call a tool of the server, by tool."""
+    found: dict[str, list[str]] = {}
+    for name, tool in _calls(recipients, server):
+        found.setdefault(tool, []).append(name)
+    return found
+
+
+def _calls(recipients: dict[str, dict[str, Any]], server: str) -> Iterator[tuple[str, str]]:
+    for name, table in recipients.items():
+        if table.get("kind") == "mcp" and table.get("server") == server and isinstance(table.get("tool"), str):
+            yield name, table["tool"]
