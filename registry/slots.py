@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from registry.manager import Entry
 
 _LOG = logging.getLogger("registry.dispatch")
-#: Seconds that a recipient which keeps its own time gets beyond it, to tell more than that it was stopped.
+#: Seconds that a recipient which keeps its limits itself gets beyond them.
 _MARGIN = 1.0
 
 
-def smaller(one: float | None, other: float | None) -> float | None:
+Limit = TypeVar("Limit", int, float)
+
+
+def _smaller(one: Limit | None, other: Limit | None) -> Limit | None:
     """Return the smaller of two limits; None is no limit."""
     if one is None or other is None:
         return one if other is None else other
@@ -64,15 +67,15 @@ class Slot:
         kind = entry if isinstance(entry, type) else type(entry)
         spec = kind.SPEC
         instance = entry() if isinstance(entry, type) else entry  # a class does no I/O when it is called
-        own = None if spec is None else spec.timeout
-        if own is not None and getattr(kind, "KEEPS_TIME", False):
-            own += _MARGIN
+        seconds, size = (None, None) if spec is None else (spec.timeout, spec.max_output)
+        if getattr(kind, "KEEPS_LIMITS", False):  # it can tell more than that it was stopped, or cut
+            seconds, size = None if seconds is None else seconds + _MARGIN, None
         return cls(
             name=name,
             entry=entry,
             instance=instance,
-            timeout=smaller(timeout, own),
-            max_output=max_output if spec is None else smaller(max_output, spec.max_output),  # type: ignore[arg-type]
+            timeout=_smaller(timeout, seconds),
+            max_output=_smaller(max_output, size),
             declared=isinstance(instance, Declared),
             parallel=spec is None or spec.parallel,
             opens=isinstance(entry, type) and kind.__aenter__ is not Recipient.__aenter__,
