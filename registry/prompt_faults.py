@@ -19,15 +19,11 @@ class Faults:
     """Faults by code and input."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, dict[str, list[str]]] = {code: {} for code in CODES}
+        self._texts: dict[str, dict[str, list[str]]] = {}
 
     def add(self, code: str, name: str, text: str) -> None:
         """Note a fault of an input; the text says all, the input's name included."""
-        self._texts[code].setdefault(name, []).append(text)
-
-    def names(self) -> set[str]:
-        """Return the inputs that have a fault."""
-        return {name for names in self._texts.values() for name in names}
+        self._texts.setdefault(code, {}).setdefault(name, []).append(text)
 
     def absorb(self, error: RenderError) -> None:
         """Note the faults of an error raised by a part of the same rendering."""
@@ -40,9 +36,9 @@ class Faults:
         Raises:
             RenderError: Its names are all inputs at fault under its code; its text names the others too.
         """
-        found = [(code, names) for code, names in self._texts.items() if names]
-        if not found:
+        if not self._texts:
             return
+        found = sorted(self._texts.items(), key=lambda item: CODES.index(item[0]))
         texts = dict.fromkeys(text for _, names in found for lines in names.values() for text in lines)
         code, names = found[0]
         raise RenderError(code, f"{whose}: {'; '.join(texts)}", filter(None, names))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +14,30 @@ from registry.role_prompts import ROLES
 from registry.suggest import nearest
 from registry.template import Template
 from registry.template_parts import Slot, nfc
-from registry.template_run import Run
+from registry.template_run import Run, is_encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from registry.prompt_faults import Faults
     from registry.specs import MessageSpec
 
 Message = dict[str, Any]
 
-_TRUTH = ("false", "true")
+#: Values that are printed in another way than Python prints them, or not at all.
+_SPECIAL = (bool, list, tuple, dict, bytes, bytearray, memoryview, os.PathLike)
+_WORDS = {True: "true", False: "false", None: "null"}
 
 
-def _print_declared(slot: Slot, value: object) -> str:
-    """Print a value of a declared prompt: truth values as JSON and TOML spell them."""
-    return slot.print(_TRUTH[value] if isinstance(value, bool) and not slot.json else value)
+def _print_declared(slot: Slot, value: Any) -> str:
+    """Print a value of a declared prompt: never as Python's own notation."""
+    if slot.json:
+        return slot.print(value)
+    if value is None or isinstance(value, bool):
+        return slot.print(_WORDS[value])
+    if isinstance(value, _SPECIAL):
+        raise TypeError("such a value is printed with !json only")
+    return slot.print(value)
 
 
 def render_declared(template: Template, values: Mapping[str, Any]) -> str:
@@ -38,7 +47,7 @@ def render_declared(template: Template, values: Mapping[str, Any]) -> str:
         RenderError: As `Template.render`.
     """
     used = {name: values[name] for name in template.variables if name in values}
-    if any(isinstance(value, (bool, list, tuple)) for value in used.values()):
+    if any(isinstance(value, _SPECIAL) for value in used.values()):
         return Run(template.variables, used, printer=_print_declared).render(template.nodes)
     return template.render(used)
 
@@ -69,7 +78,10 @@ class MessageTemplate:
     @property
     def media_inputs(self) -> tuple[str, ...]:
         """Names of the inputs that are sent along as an image or file of their own."""
-        return tuple(name for _, template in self.media if (name := _whole(template)))
+        names = [name for _, template in self.media if (name := _whole(template))]
+        return tuple(
+            nfc(self.spec.each or "") if name == nfc(self.spec.as_ or "") else name for name in names
+        )
 
     def render(self, values: Mapping[str, Any], faults: Faults) -> Iterator[Message]:
         """Yield the message, or one for each item, or none; faults are noted."""
@@ -91,24 +103,19 @@ class MessageTemplate:
             yield from self._one({**values, nfc(spec.as_ or ""): item}, faults)
 
     def _one(self, values: Mapping[str, Any], faults: Faults) -> Iterator[Message]:
-        try:
-            content: Any = self.text(values)
-        except RenderError as error:
-            faults.absorb(self._renamed(error))
-            content = ""
+        content: Any = self._text(values, faults)
         parts = [part for kind, template in self.media for part in self._part(kind, template, values, faults)]
         if parts:
             content = [*([{"type": "text", "text": content}] if content else []), *parts]
         yield {"role": self.spec.role, "content": content}
 
-    def text(self, values: Mapping[str, Any]) -> str:
-        """Return the text alone.
-
-        Raises:
-            RenderError: As `Template.render`.
-        """
-        template = self.template
-        text = self.spec.template if template is None else render_declared(template, values)
+    def _text(self, values: Mapping[str, Any], faults: Faults) -> str:
+        text = self.spec.template
+        if self.template is not None:
+            try:
+                text = render_declared(self.template, values)
+            except RenderError as error:
+                faults.absorb(self._renamed(error))
         return text.strip() if self.trim else text
 
     def _renamed(self, error: RenderError) -> RenderError:
@@ -146,32 +153,33 @@ def _whole(template: Template) -> str:
 def slot_messages(name: str, messages: Iterable[Mapping[str, Any]], faults: Faults) -> list[Message]:
     """Return the caller's messages for a slot, as they are; what is no message is noted."""
     found: list[Message] = []
-    if isinstance(messages, (str, bytes, Mapping)):
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         faults.add("wrong-type", name, f"slot {name!r} must be a list of messages")
         return found
     for index, message in enumerate(messages):
-        problem = _problem_of(message)
+        code, problem = _problem_of(message)
         if problem:
-            faults.add("wrong-type", name, f"slot {name!r}[{index}] {problem}")
+            faults.add(code, name, f"slot {name!r}[{index}] {problem}")
         else:
             found.append(dict(message))
     return found
 
 
-def _problem_of(message: object) -> str:
+def _problem_of(message: object) -> tuple[str, str]:
     if not isinstance(message, Mapping):
-        return f"must be a message, not {type(message).__name__}"
+        return "wrong-type", f"must be a message, not {type(message).__name__}"
     role, content = message.get("role"), message.get("content")
     if role not in ROLES:
         near = nearest(role, ROLES) if isinstance(role, str) else None
         meant = f"did you mean {near!r}?" if near else f"use one of: {', '.join(ROLES)}"
-        return f"has no known role: {meant}"
-    if isinstance(content, str) or (content is None and "tool_calls" in message):
-        return ""
-    if isinstance(content, (list, tuple)) and all(isinstance(part, Mapping) for part in content):
-        return (
-            ""
-            if all(isinstance(part.get("text", ""), str) for part in content)
-            else "has a text that is none"
-        )
-    return "must have a content: a text or a list of parts"
+        return "wrong-type", f"has no known role: {meant}"
+    texts: list[Any] = [content]
+    if content is None and "tool_calls" in message:
+        texts = []
+    elif isinstance(content, (list, tuple)) and all(isinstance(part, Mapping) for part in content):
+        texts = [part.get("text", "") for part in content]
+    if not all(isinstance(text, str) for text in texts):
+        return "wrong-type", "must have a content: a text or a list of parts"
+    if not all(map(is_encodable, texts)):
+        return "not-utf8", "has a lone surrogate, which is no character"
+    return "", ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from registry.frozen import thaw
 from registry.template_parts import nfc
 from registry.template_run import did_you_mean, is_encodable
 
@@ -49,27 +50,28 @@ def note_unexpected(names: Iterable[Any], known: Sequence[str], faults: Faults) 
 
 
 def complete(
-    inputs: Iterable[InputSpec],
+    inputs: Mapping[str, InputSpec],
     values: Mapping[str, Any],
-    fill: Callable[[InputSpec], Any],
+    fill: Callable[[InputSpec, Mapping[str, Any]], Any],
     faults: Faults,
 ) -> dict[str, Any]:
     """Return a value for each input that has one: the caller's, the default, or what ``fill`` gives.
 
-    ``fill`` is asked for inputs that the registry provides or that are another prompt's text. A required
-    input without a value is noted as missing.
+    ``fill`` is asked for inputs that the registry provides or that are another prompt's text, and is told the
+    values found so far; it may give None. A required input without a value is noted as missing.
     """
     completed: dict[str, Any] = {}
-    for item in inputs:
-        name = nfc(item.name)
-        if name in values:
-            completed[name] = values[name]
-        elif item.default is not attrs.NOTHING:
-            completed[name] = item.default
-        elif item.provided or item.prompt:
-            completed[name] = fill(item)
-        elif not item.optional:
-            faults.add("missing-input", name, f"no value for {name!r}{_described(item)}")
+    for name, item in inputs.items():
+        value = values.get(name)
+        if value is None:
+            if item.default is not attrs.NOTHING:
+                value = item.default
+            elif item.provided or item.prompt:
+                value = fill(item, completed)
+            elif not item.optional:
+                faults.add("missing-input", name, f"no value for {name!r}{_described(item)}")
+        if value is not None:
+            completed[name] = value
     return completed
 
 
@@ -78,22 +80,32 @@ def _described(item: InputSpec) -> str:
     return f" ({description})" if description else ""
 
 
+def is_media(value: object) -> bool:
+    """Return whether a value is, or lists, bytes or paths: an image or file, which JSON does not have."""
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(item, _MEDIA) for item in value)
+    return isinstance(value, _MEDIA)
+
+
 def checked(item: InputSpec, value: Any, checker: Checker, faults: Faults) -> Any:
     """Return a value that fits the input's schema, or note how it does not.
 
-    A whole float for an integer becomes one. Bytes and paths, which JSON does not have, are left to the image
-    or file that they are for.
+    Lists and objects come back as plain ones, a whole float for an integer as an integer.
     """
     name = nfc(item.name)
-    if isinstance(value, _MEDIA):
-        return value
     if type(value) in _PLAIN and _is_printable(value):
         if checker.fits(value):
             return value
     elif isinstance(value, int) and not _is_printable(value):
         faults.add("number-too-long", name, f"{name!r} has too many digits to be printed")
         return value
-    for fault in checker.errors(value):
+    from registry.schema_check import not_json
+
+    found = not_json(value)
+    if not found:
+        value = thaw(value)
+        found = checker.errors(value)
+    for fault in found:
         faults.add(_code_of(fault), name, f"{_place(name, fault.path)} {fault.message}")
     if isinstance(value, float) and item.schema.get("type") == "integer" and value.is_integer():
         return int(value)

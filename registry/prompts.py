@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import attrs
 
 from registry.digests import digest_of, digest_of_texts
-from registry.exceptions import DuplicatePrompt, NoSuchPrompt, RenderError
+from registry.exceptions import DuplicatePrompt, NoSuchPrompt
+from registry.frozen import thaw
 from registry.prompt_faults import Faults
 from registry.prompt_messages import MessageTemplate, slot_messages
-from registry.prompt_values import checked, complete, given, note_unexpected
-from registry.rendered import RenderedPrompt
+from registry.prompt_values import checked, complete, given, is_media, note_unexpected
+from registry.rendered import RenderedPrompt, text_of
 from registry.suggest import close
 from registry.template_parts import nfc
 
@@ -82,7 +83,13 @@ class Prompt:
             dict.fromkeys(message.slot for message in self.spec.messages if message.slot is not None)
         )
 
-    @property
+    @cached_property
+    def _own(self) -> dict[str, InputSpec]:
+        """Its own inputs by name; other prompts' texts last, for they may use the values of any other."""
+        ordered = sorted(self.spec.inputs, key=lambda item: item.prompt is not None)
+        return {nfc(item.name): item for item in ordered}
+
+    @cached_property
     def media_inputs(self) -> tuple[str, ...]:
         """Names of the inputs that hold an image or a file."""
         found = (name for message in self._messages for name in message.media_inputs)
@@ -129,7 +136,8 @@ class Prompt:
         asked = given(values)
         filled = self._filled(asked, faults)
         placed = self._placed(history, slots, faults)
-        note_unexpected(asked, [nfc(item.name) for item in self.inputs], faults)
+        if asked.keys() - self._own.keys():
+            note_unexpected(asked, [nfc(item.name) for item in self.inputs], faults)
         faults.raise_for(f"prompt {self.name!r}")
         messages: list[Mapping[str, Any]] = []
         for message in self._messages:
@@ -143,31 +151,21 @@ class Prompt:
     def _filled(self, asked: Mapping[str, Any], faults: Faults) -> dict[str, Any]:
         """Complete and check the values of the prompt's own inputs."""
 
-        def fill(item: InputSpec) -> Any:
-            if item.provided is not None:
+        def fill(item: InputSpec, found: Mapping[str, Any]) -> Any:
+            if item.prompt is None:
                 return self._provided(item, faults)
-            return self._inclusions[nfc(item.name)].include({**asked, **filled}, faults)
+            return self._inclusions[nfc(item.name)].include({**asked, **found}, faults)
 
-        filled: dict[str, Any] = {}
-        # Other prompts' texts come last: they may use the values of any other input.
-        for item in sorted(self.spec.inputs, key=lambda item: item.prompt is not None):
-            filled |= complete((item,), asked, fill, faults)
-        specs = {nfc(item.name): item for item in self.spec.inputs}
-        return {
-            name: checked(specs[name], value, self._checker(specs[name]), faults)
-            for name, value in filled.items()
-        }
+        completed = complete(self._own, asked, fill, faults)
+        return {name: self._checked(self._own[name], value, faults) for name, value in completed.items()}
 
     def include(self, values: Mapping[str, Any], faults: Faults) -> str:
         """Return the text of its messages, joined by blank lines, for use inside another prompt."""
         filled = self._filled(values, faults)
-        try:
-            return "\n\n".join(
-                message.text(filled) for message in self._messages if message.spec.slot is None
-            )
-        except RenderError as error:
-            faults.absorb(error)
-            return ""
+        plain = (message for message in self._messages if message.spec.slot is None)
+        return "\n\n".join(
+            text_of(made["content"]) for message in plain for made in message.render(filled, faults)
+        )
 
     def _provided(self, item: InputSpec, faults: Faults) -> Any:
         provider = self.providers.get(item.provided or "")
@@ -175,14 +173,19 @@ class Prompt:
             return provider(item)
         text = f"no value for {item.name!r}: nothing here provides {item.provided!r}"
         faults.add("missing-input", nfc(item.name), text)
-        return ""
+        return None
+
+    def _checked(self, item: InputSpec, value: Any, faults: Faults) -> Any:
+        if nfc(item.name) in self.media_inputs and is_media(value):
+            return value
+        return checked(item, value, self._checker(item), faults)
 
     def _checker(self, item: InputSpec) -> Checker:
         checker = self._checkers.get(item.name)
         if checker is None:
             from registry import schema_check
 
-            checker = self._checkers[item.name] = schema_check.compile(item.schema)
+            checker = self._checkers[item.name] = schema_check.compile(thaw(item.schema))
         return checker
 
     def _placed(
@@ -210,7 +213,7 @@ class Prompt:
         specs = {nfc(item.name): item for item in self.inputs}
         note_unexpected(asked, list(specs), faults)
         for name in asked.keys() & specs.keys():
-            value = checked(specs[name], asked[name], self._checker(specs[name]), faults)
+            value = self._checked(specs[name], asked[name], faults)
             specs[name] = attrs.evolve(specs[name], default=value)
         faults.raise_for(f"prompt {self.name!r}")
         own = {nfc(item.name) for item in self.spec.inputs}
@@ -329,8 +332,11 @@ class PromptSnapshot(Mapping[str, Prompt]):
     def __repr__(self) -> str:
         return f"<PromptSnapshot of {len(self)} prompts ({', '.join(self)})>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return PromptSnapshot, (dict(self._entries),)
+    def __copy__(self) -> PromptSnapshot:
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> PromptSnapshot:
+        return self
 
     def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise TypeError("a snapshot never changes: with_prompt(), without() and combine() return a new one")

@@ -159,8 +159,8 @@ class InputSpec:
 
     name: str
     schema: FrozenDict
-    #: `attrs.NOTHING` when there is none.
-    default: Any = attrs.NOTHING
+    #: `attrs.NOTHING` when there is none. (Given directly, attrs would take that for "no default here".)
+    default: Any = attrs.field(factory=lambda: attrs.NOTHING)
     optional: bool = False
     #: ``current_date``, ``api_docs`` or ``recipient_names``.
     provided: str | None = None

@@ -118,7 +118,8 @@ class _Scanner:
                 position = self._text("{", match.end())
             else:
                 position = self._form(start) or self._single(start)
-        self.sections[-1].nodes.append(text[position:])
+        if position < len(text):
+            self.sections[-1].nodes.append(text[position:])
         self._finish()
         problems = tuple(sorted(self.problems, key=lambda problem: problem.start))
         return Scan(text, _merged(self.sections[0].nodes), problems, tuple(self.placeholders))
