@@ -154,6 +154,12 @@ def test_deep_nesting_needs_no_recursion():
     assert 502 == len(paths)
 
 
+def test_nesting_without_bounds_ends_the_scan():
+    """What no parser accepts costs no time: the scan stops in the depth."""
+    assert {()} == set(index(f"a = {'[' * 100_000}"))
+    assert 1_001 == len(index(f"{'a.' * 100_000}a = 1"))
+
+
 def test_long_numbers_are_scanned():
     """A number that Python refuses to convert has its place all the same."""
     digits = "9" * 5000

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import functools
+import itertools
 import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,6 +55,9 @@ _ESCAPE = re.compile(
     r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([btnfre\"\\])|([ \t]*+\n[ \t\n]*+))"
 )
 _SHORT_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b", '"': '"', "\\": "\\"}
+
+#: Deeper nesting the parser refuses; without a limit the paths' lengths add up to the square of the depth.
+_DEEPEST = 1_000
 
 _PLAIN_VALUE = 3
 _HEADER = 5
@@ -140,7 +144,7 @@ class _Scanner:
         return spans
 
     def parts(self, start: int, end: int) -> Iterator[tuple[str, Place]]:
-        for part in _PARTS.finditer(self.text, start, end):
+        for part in itertools.islice(_PARTS.finditer(self.text, start, end), _DEEPEST):
             yield _name(part[0]), part.span()
 
     def header(self, found: re.Match[str]) -> Path:
@@ -181,7 +185,7 @@ class _Scanner:
         while stack:
             top = stack[-1]
             found = (self.members if top.is_table else self.elements)(top, position)
-            if found is None:
+            if found is None or len(stack) > _DEEPEST:
                 return len(text)
             position = found.end()
             bracket = text[position - 1]
