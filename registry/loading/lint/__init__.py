@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Scene], Iterator[Fault]]
 
-#: Each takes the scene and yields faults. A rule is not troubled with what an earlier one found to be wrong.
+#: Each yields faults. None is troubled with what an earlier one found.
 RULES: tuple[Rule, ...] = (
     calls.calls,
     escapes.escapes,
@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def lint(sources: Sources, faults: Iterable[Fault] = ()) -> tuple[Fault, ...]:
-    """Return what the rules find. ``faults`` are those known already: what is wrong there is not looked at."""
+    """Return what the rules find. ``faults`` are known already: what is wrong is not looked at again."""
     scene = Scene.of(sources, faults)
     found: list[Fault] = []
     for rule in RULES:

@@ -65,7 +65,7 @@ class _Part:
 @attrs.define
 class _Automaton:
     chars: list[Chars] = attrs.field(factory=list)
-    edges: Edges = attrs.field(factory=lambda: collections.Counter[tuple[int, int]]())
+    edges: Edges = attrs.field(factory=collections.Counter)
 
     def add(self, node: Node) -> _Part:
         """Add the states of a part of the pattern."""

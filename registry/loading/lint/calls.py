@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from registry.diagnostics import Fault
-from registry.loading.lint.scene import Entry, table_of
+from registry.loading.lint.scene import table_of
 from registry.loading.lint.texts import Text, bad_references, server_texts, tool_texts, without_environment
 from registry.suggest import nearest
 from registry.template import scan
@@ -14,11 +13,15 @@ from registry.template import scan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from registry.loading.lint.scene import Scene
+    from registry.diagnostics import Fault
+    from registry.loading.lint.scene import Entry, Scene
 
-_SIMPLE = re.compile(r"(\$)?\{([A-Za-z_][A-Za-z0-9_]*)\}")
-#: A URL that is certainly right, its placeholders filled in.
-_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#][!-z|~]*)?\Z")
+_SIMPLE = re.compile(r"(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}")
+#: A URL that is certainly right.
+_PLAIN_URL = re.compile(
+    r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#](?:[!#-;=?-\[\]^-z|~]|\{[A-Za-z_][A-Za-z0-9_]*\})*)?\Z"
+)
+_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#][!-z|~]*)?\Z")
 _URL = re.compile(r"(?P<scheme>[^/?#]*?)(?P<slashes>://)(?P<host>[^/?#]*)(?P<rest>.*)\Z", re.DOTALL)
 _HOST = re.compile(r"(?:[^\s\x00-\x20\x7f!-,/:-@\[-^`{-~]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?\Z")
 _SECRET_HEADER = re.compile(
@@ -27,13 +30,14 @@ _SECRET_HEADER = re.compile(
     re.IGNORECASE,
 )
 _SECRET_QUERY = re.compile(
-    r"(?:api|access|auth|secret)[-_]?(?:key|token)\Z|(?:apikey|password|token)\Z", re.I
+    r"(?:api|access|auth|secret)[-_]?(?:key|token)\Z|(?:apikey|password|token)\Z", re.IGNORECASE
 )
 #: Credentials that are known by their looks.
 _SECRET_VALUE = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AKIA[0-9A-Z]{16}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35}|glpat-[A-Za-z0-9_-]{20})"
 )
+_SECRET_STARTS = ("sk-", "gh", "AKIA", "xox", "AIza", "glpat-")
 _SCHEMES = re.compile(r"(?:bearer|basic|token|digest|apikey)?\s*\Z", re.IGNORECASE)
 
 
@@ -41,8 +45,10 @@ def calls(scene: Scene) -> Iterator[Fault]:
     """Check every text that is filled in when a tool is called or a server is started."""
     for entry in scene.recipients:
         kind = entry.table.get("kind")
-        if kind == "http" or kind == "command":
-            yield from _tool(scene, entry)
+        if kind == "http" or kind == "command":  # noqa: PLR1714 - a misshapen kind cannot be looked up in a set
+            declared = declared_arguments(scene, entry)
+            if not _is_plain(entry.table, declared):
+                yield from _tool(entry, declared)
         elif kind == "python" and "tio" in entry.table:
             url = table_of(entry.table, "tio").get("url")
             if isinstance(url, str):
@@ -55,27 +61,49 @@ def calls(scene: Scene) -> Iterator[Fault]:
                 yield from _url(entry, text)
 
 
-def _tool(scene: Scene, entry: Entry) -> Iterator[Fault]:
-    declared = declared_arguments(scene, entry)
+def _tool(entry: Entry, declared: Any) -> Iterator[Fault]:
     for text in tool_texts(entry):
-        value = text.value
-        if "{" in value:
-            found = _SIMPLE.findall(value)
-            if (
-                len(found) == value.count("{") == value.count("}")
-                and declared is not None
-                and all(sign or name in declared for sign, name in found)
-            ):
-                if text.key == "url":
-                    yield from _url(entry, text)
-                continue
+        if "{" in text.value or "}" in text.value:
             yield from _placeholders(entry, text, declared)
             yield from _environment(entry, text)
-        elif "}" in value:
-            yield from _placeholders(entry, text, declared)
         if text.key == "url":
             yield from _url(entry, text)
         yield from _secret(entry, text)
+
+
+def _is_plain(table: dict[str, Any], declared: Any) -> bool:
+    """Say whether there is certainly nothing to report: the usual case, decided in a few steps."""
+    try:
+        texts = _harmless(table)
+        if declared is None or texts is None or not _PLAIN_URL.match(texts[0]):
+            return False
+        joined = "\n".join(texts)
+    except (AttributeError, KeyError, TypeError):  # no http recipient, or a misshapen one
+        return False
+    found = _SIMPLE.findall(joined)
+    if not len(found) == joined.count("{") == joined.count("}"):
+        return False
+    for sign, name in found:
+        if not sign and name not in declared:
+            return False
+    return not any(map(joined.__contains__, _SECRET_STARTS))
+
+
+def _harmless(table: dict[str, Any]) -> list[str] | None:
+    """Return the texts of an http recipient, the URL first; None where one of them may be a credential."""
+    if "body" in table:
+        return None
+    texts = [table["url"]]
+    if "query" in table:
+        query = table["query"]
+        texts += query.values()
+        if any("{" not in value and _SECRET_QUERY.search(name) for name, value in query.items()):
+            return None
+    for name, value in table["headers"].items() if "headers" in table else ():
+        if "${" not in value and _SECRET_HEADER.match(name):
+            return None
+        texts.append(value)
+    return texts
 
 
 def declared_arguments(scene: Scene, entry: Entry) -> frozenset[str] | dict[str, Any] | None:
@@ -101,7 +129,12 @@ def declared_arguments(scene: Scene, entry: Entry) -> frozenset[str] | dict[str,
 
 
 def _placeholders(entry: Entry, text: Text, declared: Any) -> Iterator[Fault]:
-    found = scan(without_environment(text.value))
+    plain, names = without_environment(text.value), dict.fromkeys(declared or ())
+    for name in [name for name in names if "-" in name]:
+        # Such an argument may stand in braces too; the template grammar knows identifiers only.
+        names[alias := name.replace("-", "_")] = None
+        plain = re.sub(rf"(?<!\{{)\{{{re.escape(name)}(?=[}}:!])", f"{{{alias}", plain)
+    found = scan(plain)
     for problem in found.problems:
         yield entry.fault(
             problem.code,
@@ -112,7 +145,7 @@ def _placeholders(entry: Entry, text: Text, declared: Any) -> Iterator[Fault]:
             severity=problem.severity,
         )
     for use in found.placeholders:
-        if declared is not None and use.role in {"value", "if", "each"} and use.name not in declared:
+        if declared is not None and use.role in {"value", "if", "each"} and use.name not in names:
             guess = nearest(use.name, declared)
             yield entry.fault(
                 "undeclared-argument",
@@ -137,26 +170,22 @@ def _environment(entry: Entry, text: Text) -> Iterator[Fault]:
 
 
 def _url(entry: Entry, text: Text) -> Iterator[Fault]:
-    plain = _SIMPLE.sub(lambda match: "x" * len(match[0]), text.value)
-    match = _URL.match(text.value)
-    end = match.end("host") if match else len(text.value)
-    hosted = without_environment(text.value[:end])
-    if text.key == "url" and "{" in hosted and entry.section == "recipients":
-        use = next(iter(scan(hosted).placeholders), None)
-        if use is not None:
-            yield entry.fault(
-                "host-placeholder",
-                "a placeholder stands in the scheme or host of the URL",
-                *text.path,
-                within=(use.start, use.end),
-                hint="a caller must not choose the server; write the host out",
-            )
-            return
-    if not _PLAIN_URL.match(plain):
-        reason = _bad_url(without_environment(plain))
-        if reason:
-            hint = "write it as https://host/path"
-            yield entry.fault("bad-url", f"this is no URL to call: {reason}", *text.path, hint=hint)
+    url = without_environment(text.value)
+    match = _URL.match(url)
+    use = next(iter(scan(url[: match.end("host") if match else None]).placeholders), None)
+    if use is not None and entry.section == "recipients":
+        yield entry.fault(
+            "host-placeholder",
+            "a placeholder stands in the scheme or host of the URL",
+            *text.path,
+            within=(use.start, use.end),
+            hint="a caller must not choose the server; write the host out",
+        )
+        return
+    reason = _bad_url(url)
+    if reason:
+        hint = "write it as https://host/path"
+        yield entry.fault("bad-url", f"this is no URL to call: {reason}", *text.path, hint=hint)
 
 
 def _bad_url(url: str) -> str:
@@ -179,12 +208,11 @@ def _bad_url(url: str) -> str:
 def _secret(entry: Entry, text: Text) -> Iterator[Fault]:
     value, name = text.value, str(text.path[-1])
     literal = "{" not in value
-    if text.key == "headers":
-        bad = literal and _SECRET_HEADER.match(name) and not _SCHEMES.match(value)
-    elif text.key == "query":
-        bad = literal and len(value) >= 12 and _SECRET_QUERY.search(name)
-    else:
-        bad = None
+    bad = False
+    if literal and text.key == "headers":
+        bad = bool(_SECRET_HEADER.match(name)) and not _SCHEMES.match(value)
+    elif literal and text.key == "query":
+        bad = len(value) >= 12 and bool(_SECRET_QUERY.search(name))
     if bad or (len(value) >= 14 and _SECRET_VALUE.search(value)):
         variable = re.sub(r"\W+", "_", entry.name).upper() + "_TOKEN"
         yield entry.fault(

@@ -11,36 +11,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from registry.diagnostics import Fault, Path
-    from registry.loading.lint.scene import Scene
+    from registry.loading.lint.scene import Entry, Scene
 
-#: Control characters that only an escape can bring into a text, where a letter follows: \\frac, \\beta, \\rho,
-#: and a tab before what makes it \\text or the like.
+#: Control characters that only an escape can bring into a text, where a letter follows (\frac, \beta), and
+#: a tab or line end before what makes it \text or the like.
 _EATEN = re.compile(
-    r"[\b\f\r\x1b](?=[A-Za-z])|\t(?=(?:ext|frac|heta|imes|ilde|riangle|extbf|extit)\b)|\n(?=abla\b)"
+    r"[\b\f\r\x1b](?=[A-Za-z])|\t(?=(?:ext|extbf|extit|frac|heta|ilde|imes|riangle)\b)|\n(?=abla\b)"
 )
+#: How such a text is written.
+_SOURCE = re.compile(r"\\(?:[bfre][A-Za-z]|[ux]|t(?:ext|frac|heta|ilde|imes|riangle)|nabla)")
 _ESCAPE = {"\b": "b", "\f": "f", "\r": "r", "\x1b": "e", "\t": "t", "\n": "n"}
 
 
 def escapes(scene: Scene) -> Iterator[Fault]:
     """Warn of a text in which a command such as a backslash and frac lost its backslash."""
-    for entries in (scene.recipients, scene.prompts):
+    suspicious = {document.name for document in scene.documents if _may_have(document.text)}
+    for entries in (scene.recipients, scene.prompts) if suspicious else ():
         for entry in entries:
-            if _may_have(entry.document.text):
-                for path, text in _texts(entry.table):
-                    for match in _EATEN.finditer(text):
-                        letter = _ESCAPE[match[0]]
-                        yield entry.fault(
-                            "backslash-in-basic-string",
-                            f"the escape \\{letter} became a control character; a backslash and `{letter}` may be meant",
-                            *path,
-                            within=match.span(),
-                            hint="write the text in single quotes, or double the backslash",
-                            severity=Severity.WARNING,
-                        )
+            if entry.document.name in suspicious:
+                yield from _eaten(entry)
+
+
+def _eaten(entry: Entry) -> Iterator[Fault]:
+    for path, text in _texts(entry.table):
+        for match in _EATEN.finditer(text):
+            letter = _ESCAPE[match[0]]
+            yield entry.fault(
+                "backslash-in-basic-string",
+                f"the escape \\{letter} became a control character; was a backslash and `{letter}` meant?",
+                *path,
+                within=match.span(),
+                hint="write the text in single quotes, or double the backslash",
+                severity=Severity.WARNING,
+            )
 
 
 def _may_have(text: str) -> bool:
-    return "\\" in text and re.search(r"\\[bfretnux]", text) is not None
+    return "\\" in text and _SOURCE.search(text) is not None
 
 
 def _texts(table: dict[str, Any]) -> Iterator[tuple[Path, str]]:

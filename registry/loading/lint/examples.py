@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.exceptions import RenderError
-from registry.loading.lint.scene import Entry, list_of, table_of
+from registry.loading.lint.scene import INPUT_KEYS, table_of
 from registry.loading.lint.templates import messages_of, text_of
 from registry.prompt_includes import include_problems
 from registry.specs import InputSpec, MessageSpec, PromptSpec
@@ -16,18 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from registry.diagnostics import Fault
-    from registry.loading.lint.scene import Scene
+    from registry.loading.lint.scene import Entry, Scene
     from registry.prompts import Prompt
-
-_OWN_KEYS = frozenset({"optional", "prompt", "provided"})
 
 
 def includes(scene: Scene) -> Iterator[Fault]:
     """Refuse an input that takes the text of a prompt which cannot be included."""
-    if not scene.mentions("prompt") or not scene.is_complete("prompts"):
-        return
     entries = {entry.name: entry for entry in scene.prompts}
-    if not any(_included(entry) for entry in entries.values()):
+    if not any(map(_included, scene.prompts)) or not scene.is_complete("prompts"):
         return
     for problem in include_problems([spec_of(entry) for entry in entries.values()]):
         entry, path = entries[problem.prompt], ("inputs", problem.input, "prompt")
@@ -72,8 +68,8 @@ def _message(entry: Entry, table: dict[str, Any]) -> MessageSpec:
 
 
 def _input(name: str, table: Mapping[str, Any]) -> InputSpec:
-    sources = {key: table[key] for key in _OWN_KEYS if key in table}
-    schema: Any = {key: value for key, value in table.items() if key not in _OWN_KEYS}
+    sources = {key: table[key] for key in INPUT_KEYS if key in table}
+    schema: Any = {key: value for key, value in table.items() if key not in INPUT_KEYS}
     return InputSpec(name, schema, table.get("default", attrs.NOTHING), **sources)
 
 
@@ -84,7 +80,7 @@ def _included(entry: Entry) -> list[str]:
 
 
 def _is_sound(scene: Scene, entry: Entry) -> bool:
-    files = {message.get("template_file") for _, message in messages_of(entry)} - {None}
+    files = (str(message.get("template_file")) for _, message in messages_of(entry))
     templates = (entry.document.templates.get(name) for name in files)
     return not scene.is_wrong(entry) and not any(file and file.name in scene.wrong for file in templates)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
 from registry.diagnostics import Fault, Mention, Place, Severity
-from registry.loading.lint.scene import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from registry.diagnostics import Path
     from registry.documents import Document
@@ -24,9 +24,12 @@ _ALIKE = str.maketrans(
     # Greek
     "αοριυνκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
     # Armenian, Latin extensions, others
-    "օսհոıɑɡℓⅼ",
+    "օսհոıɑɡℓⅼ",  # noqa: RUF001 - the letters that this table is about
     "OlllaecopxyijshdqwrkmtbhABEKMHOPCTXYlJSGQWaopiuvkABEZHlKMNOPTYXoshniagll",
 )
+
+#: Two different ASCII names that look alike have at least one of these.
+_DOUBTFUL = re.compile(r"[01OI|]")
 
 
 def duplicates(scene: Scene) -> Iterator[Fault]:
@@ -55,14 +58,21 @@ def duplicates(scene: Scene) -> Iterator[Fault]:
 def confusables(scene: Scene) -> Iterator[Fault]:
     """Warn of a name that a reader takes for another one."""
     for entries in (scene.recipients, scene.prompts, scene.servers):
-        yield from _alike([(entry.document, entry.path) for entry in entries])
+        if not _differ([entry.name for entry in entries]):
+            yield from _alike([(entry.document, entry.path) for entry in entries])
     for entries, key in ((scene.recipients, "parameters"), (scene.prompts, "inputs")):
         for entry in entries:
-            names = table_of(entry.table, key)
-            if names and (len(names) > 1 or not next(iter(names)).isascii()):
-                looks = {name.translate(_ALIKE) for name in names}
-                if len(looks) < len(names) or not all(map(str.isascii, names)):
-                    yield from _alike([(entry.document, (*entry.path, key, name)) for name in names])
+            names = entry.table.get(key)
+            if isinstance(names, dict) and not _differ(names):
+                yield from _alike([(entry.document, (*entry.path, key, name)) for name in names])
+
+
+def _differ(names: Collection[str]) -> bool:
+    """Say quickly whether names certainly look different: ASCII names of which none has a doubtful letter."""
+    joined = "".join(names)
+    if not joined.isascii():
+        return False
+    return not _DOUBTFUL.search(joined) or len({name.translate(_ALIKE) for name in names}) == len(names)
 
 
 def skeleton(name: str) -> str:

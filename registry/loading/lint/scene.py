@@ -1,7 +1,8 @@
-"""What the rules look at: the tables of all documents of a registry, and what is already known to be wrong."""
+"""What the rules look at: the tables of all documents, and what is already known to be wrong."""
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -12,6 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from registry.documents import Document, Sources
+
+
+#: Keywords of a schema in which nothing can hide: no schema inside, no reference, no pattern.
+PLAIN = frozenset(
+    {
+        "const", "default", "deprecated", "description", "enum", "examples", "maxLength", "maximum",
+        "minLength", "minimum", "title", "type",
+    }
+)  # fmt: skip
+#: Keys of an input beside the keywords of JSON Schema.
+INPUT_KEYS = frozenset({"optional", "prompt", "provided"})
 
 
 class Entry(NamedTuple):
@@ -32,7 +44,16 @@ class Entry(NamedTuple):
         return Fault(code, message, self.document, (*self.path, *path), **details)
 
 
-@attrs.define
+class Root(NamedTuple):
+    """A declared schema: where it is, and the whole schema that references in it start from."""
+
+    entry: Entry
+    path: Path
+    schema: dict[str, Any]
+    whole: dict[str, Any]
+
+
+@attrs.define(slots=False)
 class Scene:
     """Everything there is to lint. Data that failed validation is in it too: rules skip what is misshapen."""
 
@@ -49,7 +70,9 @@ class Scene:
         documents = sources.documents
         scene = cls(
             documents,
-            *(list(_entries(documents, section)) for section in ("recipients", "prompts", "servers")),
+            list(_entries(documents, "recipients")),
+            list(_entries(documents, "prompts")),
+            list(_entries(documents, "servers")),
         )
         scene.note(faults)
         return scene
@@ -95,16 +118,10 @@ class Scene:
                     return False
         return True
 
-    def mentions(self, *words: str) -> bool:
-        """Say whether a word may be a key or value of any document: a cheap question before a long walk."""
-        return any(
-            word in document.text
-            or "\\u" in document.text
-            or "\\x" in document.text
-            or "\\U" in document.text
-            for document in self.documents
-            for word in words
-        )
+    @functools.cached_property
+    def roots(self) -> list[Root]:
+        """The schemas that hold more than a type, limits and texts; few files have many of them."""
+        return list(_roots(self))
 
 
 def _entries(documents: Iterable[Document], section: str) -> Iterator[Entry]:
@@ -115,6 +132,24 @@ def _entries(documents: Iterable[Document], section: str) -> Iterator[Entry]:
             for name, table in tables.items():
                 if isinstance(table, dict):
                     yield Entry(document, section, name, table)
+
+
+def _roots(scene: Scene) -> Iterator[Root]:
+    for entry in scene.recipients:
+        parameters = entry.table.get("parameters")
+        if isinstance(parameters, dict):
+            for name, schema in parameters.items():
+                if isinstance(schema, dict) and not PLAIN.issuperset(schema):
+                    whole = {"type": "object", "properties": parameters}
+                    yield Root(entry, ("parameters", name), schema, whole)
+        schema = entry.table.get("input_schema")
+        if isinstance(schema, dict):
+            yield Root(entry, ("input_schema",), schema, schema)
+    known = PLAIN | INPUT_KEYS
+    for entry in scene.prompts:
+        for name, schema in table_of(entry.table, "inputs").items():
+            if isinstance(schema, dict) and not known.issuperset(schema):
+                yield Root(entry, ("inputs", name), schema, schema)
 
 
 def table_of(value: Any, key: str) -> dict[str, Any]:

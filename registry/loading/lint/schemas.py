@@ -2,63 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from registry import schema_check
-from registry.diagnostics import Fault, Path, Place, Severity
+from registry.diagnostics import Place, Severity
 from registry.kinds import KINDS
 from registry.loading.lint.backtracking import is_exponential
-from registry.loading.lint.scene import Entry, list_of, table_of
-from registry.loading.lint.walk import KEYWORDS, NESTING, subschemas
+from registry.loading.lint.scene import INPUT_KEYS, list_of, table_of
+from registry.loading.lint.walk import KEYWORDS, subschemas
 from registry.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from registry.loading.lint.scene import Scene
+    from registry.diagnostics import Fault, Path
+    from registry.loading.lint.scene import Entry, Root, Scene
 
 #: Keywords of other dialects that are no spelling mistakes, close as they are to ours.
 _FOREIGN = frozenset(
     {"dependencies", "enumNames", "example", "id", "markdownDescription", "minimumItems", "nullable", "types"}
 )
-#: Keys of an input that are no keywords.
-_INPUT_KEYS = frozenset({"optional", "prompt", "provided"})
-
-
-class Root(NamedTuple):
-    """A declared schema: where it is, and the whole schema that references in it start from."""
-
-    entry: Entry
-    path: Path
-    schema: dict[str, Any]
-    whole: dict[str, Any]
-
-
-def roots(scene: Scene) -> Iterator[Root]:
-    """Yield every schema that a file declares: of each argument, of all arguments, of each input."""
-    for entry in scene.recipients:
-        parameters = entry.table.get("parameters")
-        if isinstance(parameters, dict):
-            whole = {"type": "object", "properties": parameters}
-            for name, schema in parameters.items():
-                if isinstance(schema, dict):
-                    yield Root(entry, ("parameters", name), schema, whole)
-        schema = entry.table.get("input_schema")
-        if isinstance(schema, dict):
-            yield Root(entry, ("input_schema",), schema, schema)
-    for entry in scene.prompts:
-        for name, schema in table_of(entry.table, "inputs").items():
-            if isinstance(schema, dict):
-                yield Root(entry, ("inputs", name), schema, schema)
 
 
 def keywords(scene: Scene) -> Iterator[Fault]:
     """Refuse a misspelt keyword, which a validator would silently pass over."""
-    for root in roots(scene):
-        if KEYWORDS.issuperset(root.schema) and NESTING.isdisjoint(root.schema):
-            continue
-        own = _INPUT_KEYS if root.path[0] == "inputs" else frozenset[str]()
+    for root in scene.roots:
+        own = INPUT_KEYS if root.path[0] == "inputs" else frozenset[str]()
         for path, schema in subschemas(root.schema, root.path):
             for key in schema.keys() - KEYWORDS:
                 known = own if path == root.path else frozenset[str]()
@@ -71,9 +41,7 @@ def keywords(scene: Scene) -> Iterator[Fault]:
 
 def references(scene: Scene) -> Iterator[Fault]:
     """Refuse references that leave the schema, without following them, and those that lead nowhere."""
-    if not scene.mentions("$ref", "$dynamicRef"):
-        return
-    for root in roots(scene):
+    for root in scene.roots:
         for path, schema in subschemas(root.schema, root.path):
             for key in ("$ref", "$dynamicRef"):
                 target = schema.get(key)
@@ -123,9 +91,9 @@ def _leads_somewhere(whole: Any, fragment: str, inside: Iterable[dict[str, Any]]
 
 def patterns(scene: Scene) -> Iterator[Fault]:
     """Refuse patterns that cannot be matched in linear time; warn of those that are slow elsewhere."""
-    if not scene.mentions("pattern"):
+    found = [(root, *place) for root in scene.roots for place in _patterns(root)]
+    if not found:
         return
-    found = [(root, *place) for root in roots(scene) for place in _patterns(root)]
     # One compilation for all: the single ones are tried only when it fails.
     fine = _compiles({"patternProperties": {pattern: True for _, _, _, pattern in found}})
     for root, path, place, pattern in found:
@@ -161,8 +129,17 @@ def required(scene: Scene) -> Iterator[Fault]:
     """Refuse a required argument that is not declared: no call could be right."""
     for entry in scene.recipients:
         names = entry.table.get("required_args")
-        if names and not scene.lacks(entry, "parameters") and not scene.is_wrong(entry, "required_args"):
+        if not names or _all_declared(entry.table.get("parameters"), names):
+            continue
+        if not scene.lacks(entry, "parameters") and not scene.is_wrong(entry, "required_args"):
             yield from _required(entry)
+
+
+def _all_declared(parameters: Any, names: Any) -> bool:
+    try:
+        return all(map(parameters.__contains__, names))
+    except (AttributeError, TypeError):  # misshapen
+        return False
 
 
 def _required(entry: Entry) -> Iterator[Fault]:
@@ -170,7 +147,7 @@ def _required(entry: Entry) -> Iterator[Fault]:
     if declared is None:
         kind = KINDS.get(str(entry.table.get("kind")))
         declared = table_of(kind.default_schema if kind else None, "properties")
-    if not isinstance(declared, dict) or entry.table.get("kind") == "class" and not declared:
+    if not isinstance(declared, dict) or (entry.table.get("kind") == "class" and not declared):
         return
     for i, name in enumerate(list_of(entry.table, "required_args")):
         if isinstance(name, str) and name not in declared:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from registry.documents import Document
     from registry.loading.lint.scene import Scene
-    from registry.template_parts import Node, Placeholder, Scan
+    from registry.template_parts import Node, Placeholder
 
 
 class Piece(NamedTuple):

@@ -13,22 +13,17 @@ import attrs
 from registry import schema_check
 from registry.diagnostics import Fault, Path, Place
 from registry.kinds import KINDS
-from registry.loading.lint.scene import Entry, list_of, table_of
+from registry.loading.lint.scene import INPUT_KEYS, PLAIN, list_of, table_of
 from registry.loading.lint.walk import NESTING, subschemas
 from registry.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from registry.loading.lint.scene import Scene
+    from registry.loading.lint.scene import Entry, Scene
 
 #: Keywords that `plainly_fits` understands or that mean nothing to a validator.
-_PLAIN = frozenset(
-    {
-        "$comment", "default", "deprecated", "description", "enum", "examples", "maxLength", "maximum",
-        "minLength", "minimum", "optional", "prompt", "provided", "title", "type",
-    }
-)  # fmt: skip
+_CERTAIN = (PLAIN | INPUT_KEYS) - {"const"}
 _TYPES = {str: ("string",), int: ("integer", "number"), float: ("number",), bool: ("boolean",)}
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _COMPOSING = frozenset({"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
@@ -63,10 +58,8 @@ def values(scene: Scene) -> Iterator[Fault]:
 
 def plainly_fits(schema: dict[str, Any], value: Any) -> bool:
     """Say whether a value certainly fits a simple schema; False means only that it is not certain."""
-    if not _PLAIN.issuperset(schema):
-        return False
     kind = type(value)
-    if schema.get("type") not in _TYPES.get(kind, ()):
+    if schema.get("type") not in _TYPES.get(kind, ()) or not _CERTAIN.issuperset(schema):
         return False
     if kind is str:
         length = len(value)
@@ -91,16 +84,21 @@ def _sound_fit(schema: dict[str, Any], value: Any) -> bool:
         return False
 
 
+def _is_settled(schema: dict[str, Any]) -> bool:
+    """Say whether a schema has no default inside, and its own one plainly fits."""
+    if "default" in schema:
+        return _sound_fit(schema, schema["default"])  # which knows no schema with others inside
+    return PLAIN.issuperset(schema) or NESTING.isdisjoint(schema)
+
+
 def _recipient(scene: Scene, entry: Entry) -> Iterator[_Job]:
     table = entry.table
     parameters = table.get("parameters")
     if isinstance(parameters, dict):
         for name, schema in parameters.items():
-            if isinstance(schema, dict):
-                whole = {"properties": parameters}
-                yield from _defaults(
-                    scene, entry, ("parameters", name), schema, whole, f"/properties/{_step(name)}"
-                )
+            if isinstance(schema, dict) and not _is_settled(schema):
+                pointer, whole = f"/properties/{_step(name)}", {"properties": parameters}
+                yield from _defaults(scene, entry, ("parameters", name), schema, whole, pointer)
     elif isinstance(table.get("input_schema"), dict):
         schema = table["input_schema"]
         yield from _defaults(scene, entry, ("input_schema",), schema, schema, "")
@@ -111,15 +109,19 @@ def _recipient(scene: Scene, entry: Entry) -> Iterator[_Job]:
 def _prompt(scene: Scene, entry: Entry) -> Iterator[_Job]:
     inputs = table_of(entry.table, "inputs")
     for name, schema in inputs.items():
-        if isinstance(schema, dict):
+        if isinstance(schema, dict) and not _is_settled(schema):
             yield from _defaults(scene, entry, ("inputs", name), schema, schema, "")
     for i, example in enumerate(list_of(entry.table, "examples")):
         for name, value in table_of(example, "inputs").items():
             schema = inputs.get(name)
             path = ("examples", i, "inputs", name)
-            if isinstance(schema, dict) and not _sound_fit(schema, value):
-                if not scene.is_wrong(entry, *path) and not scene.is_wrong(entry, "inputs", name):
-                    yield _Job(entry, "example-violates-schema", path, value, schema)
+            if (
+                isinstance(schema, dict)
+                and not _sound_fit(schema, value)
+                and not scene.is_wrong(entry, *path)
+                and not scene.is_wrong(entry, "inputs", name)
+            ):
+                yield _Job(entry, "example-violates-schema", path, value, schema)
 
 
 def _defaults(

@@ -21,11 +21,12 @@ NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternPropertie
 #: Keywords that hold something else.
 PLAIN = frozenset(
     {
-        "$anchor", "$comment", "$dynamicAnchor", "$dynamicRef", "$id", "$ref", "$schema", "$vocabulary", "const",
-        "contentEncoding", "contentMediaType", "default", "dependentRequired", "deprecated", "description",
-        "enum", "examples", "exclusiveMaximum", "exclusiveMinimum", "format", "maxContains", "maxItems",
-        "maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties",
-        "minimum", "multipleOf", "pattern", "readOnly", "required", "title", "type", "uniqueItems", "writeOnly",
+        "$anchor", "$comment", "$dynamicAnchor", "$dynamicRef", "$id", "$ref", "$schema", "$vocabulary",
+        "const", "contentEncoding", "contentMediaType", "default", "dependentRequired", "deprecated",
+        "description", "enum", "examples", "exclusiveMaximum", "exclusiveMinimum", "format", "maxContains",
+        "maxItems", "maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength",
+        "minProperties", "minimum", "multipleOf", "pattern", "readOnly", "required", "title", "type",
+        "uniqueItems", "writeOnly",
     }
 )  # fmt: skip
 KEYWORDS = ONE | MANY | NAMED | PLAIN
