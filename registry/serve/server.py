@@ -79,7 +79,10 @@ class Handlers:
         self.streams = ListenHandler(self._bus)
         hint = CacheHint()
         self.server = _Server(
-            service.name, version=version(), cache_hints={"tools/list": hint, "prompts/list": hint}
+            service.name,
+            version=version(),
+            cache_hints={"tools/list": hint, "prompts/list": hint},
+            get_tool_input_schema=service.input_schema,
         )
         for method, params in _PARAMS.items():
             self.server.add_request_handler(method, params, self._answer)

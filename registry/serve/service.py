@@ -63,6 +63,8 @@ class _View:
     snapshot: RecipientSnapshot
     tools: list[Json]
     prompts: list[Json]
+    #: Input schema of each tool by name.
+    schemas: dict[str, Json]
 
 
 class Service:
@@ -113,7 +115,8 @@ class Service:
     def _viewed(self, snapshot: RecipientSnapshot) -> _View:
         prompts = [_prompt_shape(name, prompt) for name, prompt in snapshot.prompts.items()]
         tools = export(snapshot, "mcp")["tools"]
-        view = _View(f"{self._nonce}{next(self._count)}", snapshot, tools, prompts)
+        schemas = {tool["name"]: tool["inputSchema"] for tool in tools}
+        view = _View(f"{self._nonce}{next(self._count)}", snapshot, tools, prompts, schemas)
         self._views[view.id] = view
         for old in list(self._views)[:-_KEPT_VIEWS]:
             del self._views[old]
@@ -136,6 +139,10 @@ class Service:
         if after.prompts != before.prompts:
             self.announce("notifications/prompts/list_changed", {})
         return after
+
+    def input_schema(self, name: str) -> Json | None:
+        """Return the input schema of a tool as it is served now; None when there is no such tool."""
+        return self.view().schemas.get(name)
 
     def replace(self, snapshot: RecipientSnapshot) -> None:
         """Serve another snapshot from now on; calls in flight finish on the one they began with.
