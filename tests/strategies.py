@@ -576,3 +576,111 @@ def _values_of_type(kind, schema, root, depth):
     parts = {name: values_of(part, root, depth + 1) for name, part in schema.get("properties", {}).items()}
     required = {name: part for name, part in parts.items() if name in schema.get("required", ())}
     return st.fixed_dictionaries(required, optional={n: p for n, p in parts.items() if n not in required})
+
+
+# --- diff ---
+
+_diff_values = st.sampled_from(
+    [None, True, 0, 1, 1.0, 2, 2.5, -1, "", "a", "ab", [], [1], ["a", 1], {}, {"a": 1}]
+)
+_diff_names = st.sampled_from(["a", "b", "c"])
+
+
+def _keywords(**keywords):
+    """Schemas of up to four of the keywords, each with a value of its strategy."""
+    return st.lists(st.sampled_from(sorted(keywords)), max_size=4, unique=True).flatmap(
+        lambda keys: st.fixed_dictionaries({key: keywords[key] for key in keys})
+    )
+
+
+def _diff_schemas(parts):
+    """Small schemas of many keywords over few values, so that two of them often have values in common."""
+    few = st.lists(parts, min_size=1, max_size=2)
+    named = st.dictionaries(_diff_names, parts, max_size=2)
+    kinds = st.sampled_from(["array", "boolean", "integer", "null", "number", "object", "string"])
+    return _keywords(
+        additionalProperties=parts,
+        allOf=few,
+        anyOf=few,
+        const=_diff_values,
+        contains=parts,
+        default=_diff_values,
+        dependentRequired=st.dictionaries(_diff_names, st.lists(_diff_names, unique=True), max_size=2),
+        dependentSchemas=named,
+        description=st.sampled_from(["one", "other"]),
+        enum=st.lists(_diff_values, min_size=1, max_size=3),
+        exclusiveMaximum=st.integers(-1, 3),
+        exclusiveMinimum=st.integers(-1, 3),
+        items=parts,
+        maxItems=st.integers(0, 2),
+        maxLength=st.integers(0, 2),
+        maxProperties=st.integers(0, 2),
+        maximum=st.integers(-1, 3) | st.just(1.5),
+        minItems=st.integers(0, 2),
+        minLength=st.integers(0, 2),
+        minProperties=st.integers(0, 2),
+        minimum=st.integers(-1, 3) | st.just(0.5),
+        multipleOf=st.sampled_from([1, 2, 4, 0.5]),
+        oneOf=few,
+        pattern=st.sampled_from(["a", "^a$"]),
+        patternProperties=st.dictionaries(st.sampled_from(["^a$", "b"]), parts, max_size=1),
+        prefixItems=few,
+        properties=named,
+        propertyNames=parts,
+        required=st.lists(_diff_names, max_size=2, unique=True),
+        type=kinds | st.lists(kinds, min_size=1, max_size=3, unique=True),
+        unevaluatedProperties=parts,
+        uniqueItems=st.booleans(),
+        **{"not": parts, "if": parts, "then": parts, "else": parts, "$ref": st.just("#/$defs/d")},
+    )
+
+
+_diff_parts = st.recursive(
+    st.booleans()
+    | st.sampled_from([{}, {"type": "string"}, {"type": "integer"}, {"const": 1}, {"$ref": "#/$defs/d"}]),
+    _diff_schemas,
+    max_leaves=5,
+)
+
+
+@st.composite
+def _diff_changed(draw, schema):
+    """Return a schema that differs in few places from the given one."""
+    if not isinstance(schema, dict):
+        return draw(_diff_parts)
+    changed = dict(schema)
+    for key in draw(st.lists(st.sampled_from(sorted(schema)), max_size=2, unique=True)) if schema else ():
+        value = changed.pop(key)
+        if isinstance(value, dict) and value and key != "const":
+            name = draw(st.sampled_from(sorted(value)))
+            changed[key] = {**value, name: draw(_diff_changed(value[name]))} if key in _DIFF_MAPS else value
+            if key not in _DIFF_MAPS and key != "dependentRequired":
+                changed[key] = draw(_diff_changed(value))
+        elif key in {"anyOf", "allOf", "oneOf", "prefixItems"}:
+            more = draw(st.lists(_diff_parts, max_size=1))
+            changed[key] = [*[draw(_diff_changed(part)) for part in value], *more]
+        elif key in {"enum", "required", "type"} and isinstance(value, list):
+            changed[key] = draw(st.permutations(value))[: draw(st.integers(1, 3))] or value
+    return {**changed, **draw(_diff_schemas(_diff_parts))} if draw(st.booleans()) else changed
+
+
+_DIFF_MAPS = {"properties", "patternProperties", "dependentSchemas", "$defs"}
+
+
+@st.composite
+def schema_pairs(draw):
+    """Give an input schema and a later version of it."""
+    schema = st.builds(
+        lambda root, part, closed: {"type": "object", **root, **closed, "$defs": {"d": part}},
+        _diff_schemas(_diff_parts),
+        _diff_parts,
+        st.sampled_from([{}, {"additionalProperties": False}]),
+    )
+    old = draw(schema)
+    new = draw(schema | _diff_changed(old))
+    return old, {**new, "$defs": new.get("$defs") or old["$defs"]}
+
+
+def diff_arguments():
+    """Arguments in the small world of `schema_pairs`."""
+    return st.dictionaries(_diff_names, _diff_values, max_size=3)
