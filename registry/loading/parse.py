@@ -15,7 +15,7 @@ from registry.documents import Document
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from registry.diagnostics import Path
 
@@ -167,19 +167,39 @@ def _deep_span(text: str) -> tuple[int, int]:
 def _without_long_numbers(document: Document) -> tuple[Document, tuple[Fault, ...]]:
     """Report every integer that is too long, then go on with a zero in its place so that no fault hides."""
     limit = sys.get_int_max_str_digits()
-    spans = [
-        match.span("digits")
-        for match in _DIGITS.finditer(document.text)
-        if match["digits"] and len(match["digits"].replace("_", "").lstrip("+-")) > limit
-    ]
+    marks: dict[str, tuple[int, int]] = {}
     patched = document.text
-    for start, end in spans:
-        patched = patched[:start] + "0".ljust(end - start) + patched[end:]
+    for match in _DIGITS.finditer(document.text):
+        if match["digits"] and len(match["digits"].replace("_", "").lstrip("+-")) > limit:
+            start, end = match.span()
+            # A text of the same length that no file holds: it finds its way to the value's path.
+            mark = f"\ue000{len(marks)}".ljust(end - start - 2, "\ue000")
+            patched = f"{patched[:start]}'{mark}'{patched[end:]}"
+            marks[mark] = match.span()
     found, faults = _parsed(attrs.evolve(document, text=patched))
     restored = attrs.evolve(document, data=found.data)
+    paths = _zeroed(found.data, marks)
     message = f"an integer of more than {limit} digits"
-    own = [Fault("number-too-long", message, restored, (), span=span) for span in spans]
+    own = [
+        Fault("number-too-long", message, restored, paths.get(mark, ()), span=span)
+        for mark, span in marks.items()
+    ]
     return restored, (*own, *(attrs.evolve(fault, document=restored) for fault in faults))
+
+
+def _zeroed(data: Any, marks: Container[str]) -> dict[str, Path]:
+    """Put a zero in place of every marked text, and return the path of each."""
+    found: dict[str, Path] = {}
+    pending: list[tuple[Path, Any]] = [((), data)] if data is not None else []
+    while pending:
+        path, value = pending.pop()
+        for key, item in list(_children(value)):
+            if isinstance(item, (dict, list)):
+                pending.append(((*path, key), item))
+            elif isinstance(item, str) and item in marks:
+                found[item] = (*path, key)
+                value[key] = 0
+    return found
 
 
 def _foreign_values(document: Document) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.diagnostics import Fault, Path, Place
+from registry.diagnostics import Fault, Mention, Path, Place
 from registry.documents import Document, Sources
 from registry.exceptions import UnreadableFile
 from registry.loading.parse import MAX_BYTES, decode, parse
@@ -70,6 +70,8 @@ class _Reader:
     documents: list[Document] = attrs.field(factory=list)
     faults: list[Fault] = attrs.field(factory=list)
     seen: set[pathlib.Path] = attrs.field(factory=set)
+    #: The include of the root that is being followed.
+    entry: Path = ()
 
     def add(self, raw: bytes, name: str, path: pathlib.Path | None, chain: tuple[pathlib.Path, ...]) -> None:
         document, faults = parse(raw, name, path)
@@ -85,6 +87,8 @@ class _Reader:
             self.seen.add(resolved)
             chain = (*chain, resolved)
         for place, pattern in _includes(document.data):
+            if document is self.documents[0]:
+                self.entry = place
             self._include(document, place, pattern, chain)
 
     def _include(
@@ -114,10 +118,19 @@ class _Reader:
         if wild and resolved == chain[-1]:
             return  # a pattern such as *.toml also matches the file it stands in
         if resolved in chain:
-            message = f"{_shown(document, path)} includes itself again through this file"
-            self.faults.append(Fault("include-cycle", message, document, place, hint="remove one include"))
+            self._cycle(document, place, _shown(document, path))
         elif resolved not in self.seen and (raw := self._read(document, place, path)) is not None:
             self.add(raw, _shown(document, path), path, chain)
+
+    def _cycle(self, document: Document, place: Path, again: str) -> None:
+        """Report a cycle where the root leads into it, and mention the include that closes it."""
+        root = self.documents[0]
+        message = f"includes that lead in a circle: {again} is included again by {document.name}"
+        closing = Mention("the circle closes here", document, place, Place.VALUE)
+        start = place if document is root else self.entry
+        mentions = () if document is root else (closing,)
+        hint = "remove one include of the circle"
+        self.faults.append(Fault("include-cycle", message, root, start, hint=hint, mentions=mentions))
 
     def _add_template(
         self, document: Document, templates: dict[str, Document], place: Path, wanted: str
