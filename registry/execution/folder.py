@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import secrets
@@ -39,15 +40,19 @@ def usage(folder: str, most: int) -> Usage:
     size = entries = 0
     todo = [folder]
     while todo and entries <= most:
-        # A folder may vanish, or be one that its owner cannot read: then it is counted when it can be.
-        with contextlib.suppress(OSError), os.scandir(todo.pop()) as found:
-            for entry in found:
-                entries += 1
-                if entries > most:
-                    break
-                size += entry.stat(follow_symlinks=False).st_blocks * 512
-                if entry.is_dir(follow_symlinks=False):
-                    todo.append(entry.path)
+        try:
+            with os.scandir(todo.pop()) as found:
+                for entry in found:
+                    entries += 1
+                    if entries > most:
+                        break
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+        except OSError as exc:
+            # A folder may vanish meanwhile. One whose path is too long to be looked into hides what it holds.
+            if exc.errno == errno.ENAMETOOLONG:
+                return Usage(size, most + 1)
     return Usage(size, entries)
 
 

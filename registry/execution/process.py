@@ -210,8 +210,14 @@ def _verdict(
             line=int(line[:9]) if line.isdecimal() else None,
             traceback=report.get("traceback", ""),
         )
-        return "error", error, ""
+        return "error", error, _hint(error)
     return "error", None, f"exit code {code}"
+
+
+def _hint(error: ExecError) -> str:
+    if error.type == "PermissionError" or "Operation not permitted" in error.message:
+        return "this sandbox has no network, no other processes and no files but its own"
+    return ""
 
 
 @functools.cache

@@ -22,7 +22,7 @@ THREADS = 256
 MEANING = {
     "output": "it printed more than 64 MiB",
     "disk": f"it stored more than {DISK >> 20} MiB",
-    "entries": f"it made more than {ENTRIES:,} files",
+    "entries": f"it made more than {ENTRIES:,} files, or folders nested too deeply",
     "threads": f"it started more than {THREADS} threads",
 }
 

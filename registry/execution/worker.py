@@ -82,6 +82,7 @@ def environment(work_folder: str) -> dict[str, str]:
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
+        "USER": "python",
         "HOME": work_folder,
         "TMPDIR": work_folder,
         "MPLCONFIGDIR": work_folder,

@@ -24,6 +24,8 @@ from . import sandbox, tracebacks
 if TYPE_CHECKING:
     from types import CodeType, TracebackType
 
+# The code may replace these.
+_read_some, _write, _status = os.read, os.write, os.fstat
 _COROUTINE = 0x80
 #: Flags of `from __future__ import …`, which hold for the last expression too.
 _FUTURES = 0x1FE0000
@@ -69,7 +71,7 @@ def receive(source: int) -> dict[str, Any]:
 def _read(source: int, size: int) -> bytes:
     parts = []
     while size:
-        part = os.read(source, min(size, 1 << 20))
+        part = _read_some(source, min(size, 1 << 20))
         if not part:
             return b""
         parts.append(part)
@@ -83,10 +85,10 @@ def send(sink: int, token: str, outcome: dict[str, str]) -> None:
     line = f"\n{token} {' '.join(fields)}\n".encode()
     try:
         while line:
-            line = line[os.write(sink, line) :]
+            line = line[_write(sink, line) :]
     except OSError:
         with contextlib.suppress(OSError):
-            os.write(2, outcome.get("traceback", "").encode("utf-8", "backslashreplace"))
+            _write(2, outcome.get("traceback", "").encode("utf-8", "backslashreplace"))
 
 
 class Session:
@@ -125,6 +127,7 @@ class Session:
             outcome = {"exit_code": str(self._exit_code(exc))}
         except BaseException as exc:  # noqa: BLE001 - whatever the code raises is its outcome
             self._reserve = None
+            builtins.__dict__.update(self._builtins)
             outcome = {"exit_code": "1", **tracebacks.describe(exc, self.folder)}
             self._reserve = bytearray(_RESERVE) if not self.once else None
         else:
@@ -141,7 +144,7 @@ class Session:
         """Return whether a next run could still be heard: the code may have closed the output."""
         try:
             for descriptor in (1, 2):
-                os.fstat(descriptor)
+                _status(descriptor)
         except OSError:
             return False
         return not any(stream.closed for stream in self._streams)
@@ -184,7 +187,7 @@ class Session:
         if isinstance(exc.code, int):
             return exc.code & 0xFF
         with contextlib.suppress(BaseException):
-            os.write(2, f"{exc.code}\n".encode("utf-8", "backslashreplace"))
+            _write(2, f"{exc.code}\n".encode("utf-8", "backslashreplace"))
         return 1
 
     def _install_hooks(self) -> None:
@@ -193,7 +196,7 @@ class Session:
         def show(kind: Any, exc: BaseException | None, _trace: TracebackType | None, where: str) -> None:
             if exc is not None and kind is not SystemExit:
                 text = tracebacks.describe(exc, self.folder)["traceback"]
-                os.write(2, f"{where}\n{text}".encode("utf-8", "backslashreplace"))
+                _write(2, f"{where}\n{text}".encode("utf-8", "backslashreplace"))
 
         threading.excepthook = lambda args: show(
             args.exc_type,
@@ -225,7 +228,7 @@ def self_test(folder: str) -> int:
     outside = os.path.join(os.path.dirname(folder), "recipients-self-test")
     attempts = {
         "reading a file outside": lambda: os.close(os.open("/proc/self/environ", os.O_RDONLY)),
-        "writing a file outside": lambda: _write(outside),
+        "writing a file outside": lambda: _create(outside),
         "opening a socket": lambda: socket.socket().close(),
         "signalling another process": lambda: os.kill(os.getppid(), 0),
         "starting a process": _fork,
@@ -239,7 +242,7 @@ def self_test(folder: str) -> int:
     return len(possible)
 
 
-def _write(path: str) -> None:
+def _create(path: str) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     os.unlink(path)  # pragma: no cover -- only when the sandbox fails
 

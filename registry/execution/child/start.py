@@ -44,4 +44,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        exit_code = main()
+    except BaseException:  # noqa: BLE001 - the code broke what its report is made with; the exit code tells
+        exit_code = 1
+    sys.exit(exit_code)

@@ -1,5 +1,5 @@
 """What went wrong, told so that a model can act on it: the user's own frames, no path of this machine."""
-# ruff: noqa: PTH117, PTH120 - pathlib is slow to import, and each child would have to
+# ruff: noqa: PTH120 - pathlib is slow to import, and each child would have to
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import traceback
 #: Longest message and longest traceback that leave the child, in characters; the middle is cut.
 MESSAGE_LIMIT = 2_000
 TRACEBACK_LIMIT = 8_000
+
+_LIBRARY = os.path.dirname(os.__file__)
 
 
 def cut(text: str, limit: int) -> str:
@@ -32,9 +34,9 @@ def shown_name(filename: str, folder: str) -> str | None:
     """Return the name under which a frame is shown; None for frames that are not the user's."""
     if filename.startswith("<"):
         return None if filename.startswith("<frozen ") else filename
-    if folder and filename.startswith(folder + os.sep):
+    if folder and filename.startswith(f"{folder}/"):
         return filename[len(folder) + 1 :]
-    return filename if not os.path.isabs(filename) else None
+    return None if filename.startswith("/") else filename
 
 
 def describe(exc: BaseException, folder: str) -> dict[str, str]:
@@ -56,9 +58,9 @@ def describe(exc: BaseException, folder: str) -> dict[str, str]:
 
 def without_paths(text: str, folder: str) -> str:
     """Return ``text`` without the places where this machine keeps Python and the run's folder."""
-    for place, name in ((folder, "."), (os.path.dirname(os.__file__), "<lib>")):
+    for place, name in ((folder, "."), (_LIBRARY, "<lib>")):
         if place:
-            text = text.replace(place + os.sep, name + os.sep).replace(place, name)
+            text = text.replace(f"{place}/", f"{name}/")
     return text
 
 
