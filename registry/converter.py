@@ -6,14 +6,18 @@ of a silent conversion.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from registry.frozen import FrozenDict, freeze, thaw
 from registry.specs import ClassOptions, MessageSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Field names that are Python keywords, and the keys they stand for in a file.
 _KEYS: dict[type, dict[str, str]] = {ClassOptions: {"class_": "class"}, MessageSpec: {"as_": "as"}}
@@ -71,3 +75,67 @@ def structure(data: Mapping[str, Any], kind: type) -> Any:
 def unstructure(spec: Any) -> Any:
     """Turn a spec into plain data; fields at their defaults are left out."""
     return CONVERTER.unstructure(spec)
+
+
+# --- arguments of functions: this half is used by calls only, so it imports what it needs when it is
+
+
+def _text_hook(read: Callable[[str], Any], *, numbers: bool = False) -> Any:
+    def hook(value: Any, kind: Any) -> Any:
+        if isinstance(value, kind):
+            return value
+        if type(value) is not str and not (numbers and type(value) in {int, float}):
+            raise TypeError("expected a text")
+        return read(str(value))
+
+    return hook
+
+
+def _float(value: Any, _type: Any) -> float:
+    if type(value) not in {int, float}:
+        raise TypeError("expected a number")
+    return float(value)
+
+
+@functools.cache
+def _arguments_converter() -> Converter:
+    """Make the converter of function arguments: JSON values to what annotations ask for, nothing coerced."""
+    import datetime as dt
+    import decimal
+    import pathlib
+    import uuid
+
+    from cattrs.strategies import configure_union_passthrough
+
+    def seconds(value: Any, _type: Any) -> dt.timedelta:
+        return value if isinstance(value, dt.timedelta) else dt.timedelta(seconds=_float(value, float))
+
+    converter = Converter(forbid_extra_keys=True, detailed_validation=False)
+    for primitive in (str, bool, int):
+        converter.register_structure_hook(primitive, _strict(primitive))
+    converter.register_structure_hook(float, _float)
+    for moment in (dt.datetime, dt.date, dt.time):
+        converter.register_structure_hook(moment, _text_hook(moment.fromisoformat))
+        converter.register_unstructure_hook(moment, moment.isoformat)
+    for kind in (pathlib.Path, pathlib.PurePath, uuid.UUID, decimal.Decimal):
+        converter.register_structure_hook(kind, _text_hook(kind, numbers=kind is decimal.Decimal))
+        converter.register_unstructure_hook(kind, str)
+    converter.register_structure_hook(dt.timedelta, seconds)
+    converter.register_unstructure_hook(dt.timedelta, dt.timedelta.total_seconds)
+    converter.register_structure_hook_func(lambda kind: kind in {object, Any}, lambda value, _type: value)
+    configure_union_passthrough(str | int | float | bool | None, converter)
+    return converter
+
+
+def structure_argument(value: Any, annotation: Any) -> Any:
+    """Turn a JSON value into what a parameter's annotation asks for.
+
+    Raises:
+        Exception: of many types: it does not fit. The text may repeat the value.
+    """
+    return _arguments_converter().structure(value, annotation)
+
+
+def unstructure_result(value: Any) -> Any:
+    """Turn what a function returned into JSON data, as far as it is made of known types."""
+    return _arguments_converter().unstructure(value)

@@ -1,0 +1,100 @@
+"""What functions print goes to the log: the standard output may carry an answer or a protocol."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import logging
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOG = logging.getLogger("registry.function")
+#: Characters of a line that has no end yet.
+_LONGEST = 8_192
+_PRINTER: contextvars.ContextVar[_Printer | None] = contextvars.ContextVar("printer", default=None)
+
+
+@attrs.define(eq=False)
+class _Printer:
+    """Collects the output of one call, line by line."""
+
+    name: str
+    rest: str = ""
+    lock: Any = attrs.field(factory=threading.Lock)
+
+    def write(self, text: str) -> None:
+        with self.lock:
+            *lines, self.rest = (self.rest + text).split("\n")
+            if len(self.rest) > _LONGEST:
+                lines.append(self.rest)
+                self.rest = ""
+        for line in lines:
+            _LOG.info("%s: %s", self.name, line)
+
+    def close(self) -> None:
+        if self.rest:
+            self.write("\n")
+
+
+class _Router:
+    """Stands for the standard output while functions run; the context tells each call's own output apart."""
+
+    def __init__(self, original: Any) -> None:
+        self.original = original
+
+    def write(self, text: str) -> int:
+        printer = _PRINTER.get()
+        if printer is None:
+            written: int = self.original.write(text)
+            return written
+        printer.write(text)
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+
+@attrs.define(eq=False)
+class _Switch:
+    """Puts the router in the place of the standard output as long as there is a call."""
+
+    lock: Any = attrs.field(factory=threading.Lock)
+    calls: int = 0
+    router: _Router | None = None
+
+    def on(self) -> None:
+        with self.lock:
+            self.calls += 1
+            if self.router is None:
+                self.router = sys.stdout = _Router(sys.stdout)
+
+    def off(self) -> None:
+        with self.lock:
+            self.calls -= 1
+            if not self.calls and self.router is not None:
+                if sys.stdout is self.router:  # else somebody has put another one in its place since
+                    sys.stdout = self.router.original
+                self.router = None
+
+
+_SWITCH = _Switch()
+
+
+@contextlib.contextmanager
+def printing_to_log(name: str) -> Iterator[None]:
+    """Send what is printed in this context, and in threads that inherit it, to the log."""
+    printer = _Printer(name)
+    _SWITCH.on()
+    token = _PRINTER.set(printer)
+    try:
+        yield
+    finally:
+        _PRINTER.reset(token)
+        _SWITCH.off()
+        printer.close()

@@ -1,0 +1,138 @@
+"""What a function asks for: a call's arguments in, its parameters out, structured to their annotations."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from registry.converter import structure_argument
+from registry.exceptions import InvalidArguments, RecipientFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+@attrs.frozen
+class Signature:
+    """A function's parameters, read once."""
+
+    call: str
+    #: Names of the parameters that are given by position.
+    positional: tuple[str, ...]
+    #: Names of all parameters but ``*args`` and ``**kwargs``.
+    names: frozenset[str]
+    #: Those without a default.
+    required: tuple[str, ...]
+    #: Whether there is ``**kwargs``, or nothing is known.
+    open_ended: bool
+    #: The parameter that gets the recipient itself.
+    recipient: str | None
+    annotations: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], call: str, kind: type) -> Signature:
+        """Read a function's signature; ``call`` is its import path, ``kind`` the class of recipients."""
+        try:
+            parameters = inspect.signature(function).parameters
+        except (TypeError, ValueError):  # some functions written in C have none
+            return cls(call, (), frozenset(), (), open_ended=True, recipient=None, annotations={})
+        annotations = _annotations(function)
+        known = {
+            name: parameter
+            for name, parameter in parameters.items()
+            if parameter.kind in _NAMED or parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+        }
+        return cls(
+            call,
+            tuple(name for name, parameter in known.items() if parameter.kind not in _NAMED),
+            frozenset(known),
+            tuple(name for name, parameter in known.items() if parameter.default is inspect.Parameter.empty),
+            any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()),
+            _recipient_parameter(known, annotations, kind),
+            annotations,
+        )
+
+    def bind(self, arguments: Mapping[str, Any], recipient: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Return the positional and the named arguments of a call.
+
+        Raises:
+            InvalidArguments: a value does not fit its annotation.
+            RecipientFailed: the function does not take the arguments that the declaration has.
+        """
+        named = self._named(arguments)
+        errors = []
+        for name in [name for name in named if name in self.annotations]:
+            try:
+                named[name] = structure_argument(named[name], self.annotations[name])
+            except Exception:  # noqa: BLE001 - annotations may be the user's own types, which raise what they like
+                errors.append(f"{name}: must be {_shown(self.annotations[name])}")
+        if errors:
+            raise InvalidArguments("invalid-arguments", errors)
+        if self.recipient is not None:
+            named.setdefault(self.recipient, recipient)
+        missing = [name for name in self.required if name not in named]
+        if missing:
+            raise RecipientFailed(f"{self.call} needs {', '.join(missing)}, which the call does not give")
+        return self._positional(named), named
+
+    def _named(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Give each argument its parameter's name: a dash in a name is an underscore in Python."""
+        named = {}
+        for name, value in arguments.items():
+            spelt = name if name in self.names or self.open_ended else name.replace("-", "_")
+            if spelt not in self.names and not self.open_ended:
+                raise RecipientFailed(f"{self.call} takes no argument {name!r}, which the declaration has")
+            named[spelt] = value
+        return named
+
+    def _positional(self, named: dict[str, Any]) -> list[Any]:
+        given: list[Any] = []
+        for name in self.positional:
+            if name not in named:
+                break
+            given.append(named.pop(name))
+        left = [name for name in self.positional if name in named]
+        if left:
+            raise RecipientFailed(
+                f"{self.call} takes {left[0]} by position, after one that the call does not give"
+            )
+        return given
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations as types; those that cannot be resolved do not count."""
+    target: Any = function
+    if isinstance(function, type):
+        target = vars(function).get("__init__", function)
+    elif not inspect.isroutine(function):
+        target = vars(type(function)).get("__call__", function)
+    try:
+        found = typing.get_type_hints(target, include_extras=True)
+    except Exception:  # noqa: BLE001 - annotations are code, and may name what only a type checker imports
+        return {}
+    found.pop("return", None)
+    return found
+
+
+def _recipient_parameter(
+    parameters: Mapping[str, Any], annotations: dict[str, Any], kind: type
+) -> str | None:
+    """Find the parameter for the recipient and take its annotation out: it is not an argument's."""
+    for name in parameters:
+        annotation = annotations.get(name)
+        if (isinstance(annotation, type) and issubclass(annotation, kind)) or (
+            name == "recipient" and annotation is None
+        ):
+            annotations.pop(name, None)
+            return name
+    return None
+
+
+def _shown(annotation: Any) -> str:
+    text = annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+    return text[:200]
