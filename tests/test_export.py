@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+import registry.export
 from registry.documents import Document
 from registry.exceptions import ExportRefused
 from registry.export import EXPORTERS, export, export_with_problems
@@ -107,6 +108,11 @@ def test_targets_are_the_documented_ones_in_order():
     """The table of exporters is complete and sorted."""
     wanted = ["anthropic", "gemini", "json-schema", "mcp", "openai", "openai-responses", "openai-strict"]
     assert wanted == list(EXPORTERS)
+
+
+def test_the_package_can_be_called_like_its_function():
+    """``registry.export`` works whether or not a module of the package was imported before."""
+    assert registry.export({}, "openai") == registry.export.export({}, "openai") == []
 
 
 def test_export_gives_data_of_its_own():

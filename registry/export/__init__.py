@@ -5,6 +5,8 @@ Pure functions. A target is one line of `EXPORTERS`; its dialect of JSON Schema 
 
 from __future__ import annotations
 
+import sys
+import types
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
@@ -126,3 +128,13 @@ def _rooted(schema: Schema, problems: Problems) -> Schema:
         problems.unsupported("the arguments of a call are an object", ("type",), 'write type = "object"')
     done: Schema = thaw({"type": "object", **schema})
     return {**done, "type": "object"}
+
+
+class _Callable(types.ModuleType):
+    """Lets ``registry.export`` be called, which Python binds to this package once it is imported."""
+
+    def __call__(self, recipients: Mapping[str, type[Recipient] | Recipient], target: str) -> Any:
+        return export(recipients, target)
+
+
+sys.modules[__name__].__class__ = _Callable
