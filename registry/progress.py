@@ -40,9 +40,7 @@ class Listener(Protocol):
         ...
 
 
-_LISTENER: contextvars.ContextVar[Listener | None] = contextvars.ContextVar(
-    "listener", default=None
-)
+_LISTENER: contextvars.ContextVar[Listener | None] = contextvars.ContextVar("listener", default=None)
 
 
 @contextlib.contextmanager

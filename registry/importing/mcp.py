@@ -1,7 +1,7 @@
 """``recipients import mcp``: the tools of an MCP server as recipients in a file.
 
 Asking the server and writing the file are apart: `import_tools` is a function from text to text. It changes
-what it must and leaves everything else, comments and layout included, as it is; done again, it changes nothing.
+what it must and leaves all the rest, comments and layout included, as it is; done again, it changes nothing.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def import_tools(
         name = recipient_name(start, item.tool)
         if name in recipients or name in new:
             owner = "in the file" if name in recipients else f"made of tool {new[name].tool!r}"
-            faults.append(_fault("name-collision", f"tool {item.tool!r} would be recipient {name!r}, which is {owner}", file))
+            message = f"tool {item.tool!r} would be recipient {name!r}, which is {owner}"
+            faults.append(_fault("name-collision", message, file))
         new.setdefault(name, item)
     if faults:
         raise InvalidRegistry(Report(faults))
@@ -124,7 +125,8 @@ def _written(
 ) -> Imported:
     from registry.importing import write
 
-    updated, unchanged = [], []
+    updated: list[str] = []
+    unchanged: list[str] = []
     for item in wanted:
         for name in ours.get(item.tool, ()):
             changed = write.update_recipient(document["recipients"][name], item.description, item.schema)
@@ -150,7 +152,7 @@ def _prove(text: str, server: str, wanted: list[_Wanted]) -> None:
             table = recipients.get(name, {})
             if (table.get("description"), table.get("input_schema")) != (item.description, item.schema):
                 raise RegistryError(
-                    f"the file cannot be edited in place: write recipient {name!r} as a [recipients.{name}] table"
+                    f"the file cannot be edited in place: write recipient {name!r} as a table of its own"
                 )
 
 
@@ -169,7 +171,8 @@ def _parsed(text: str, file: str) -> Any:
 
 def _fault(code: str, message: str, file: str, line: int = 1, column: int = 1) -> Diagnostic:
     hint = "choose other names with a prefix, or rename the recipient" if code == "name-collision" else ""
-    return Diagnostic(code, Severity.ERROR, message, file, line, max(column, 1), line, max(column, 1), hint=hint)
+    column = max(column, 1)
+    return Diagnostic(code, Severity.ERROR, message, file, line, column, line, column, hint=hint)
 
 
 def _all_wanted(tools: Iterable[Tool], server: str, file: str) -> tuple[list[_Wanted], list[Diagnostic]]:
@@ -200,5 +203,6 @@ def _ours(recipients: dict[str, dict[str, Any]], server: str) -> dict[str, list[
 
 def _calls(recipients: dict[str, dict[str, Any]], server: str) -> Iterator[tuple[str, str]]:
     for name, table in recipients.items():
-        if table.get("kind") == "mcp" and table.get("server") == server and isinstance(table.get("tool"), str):
-            yield name, table["tool"]
+        tool = table.get("tool")
+        if table.get("kind") == "mcp" and table.get("server") == server and isinstance(tool, str):
+            yield name, tool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
+from tomlkit.items import InlineTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ def update_recipient(table: Any, description: str, schema: Mapping[str, Any]) ->
     if plain.get("input_schema") != schema:
         for key in ("parameters", "required_args"):
             table.pop(key, None)
-        inline = isinstance(table, tomlkit.items.InlineTable)
+        inline = isinstance(table, InlineTable)
         table["input_schema"] = _inline(schema) if inline else schema_table(schema, spaced=True)
         changed = True
     return changed

@@ -49,7 +49,9 @@ class McpRecipient(Declared):
         def check(tool: Tool) -> None:
             changes.extend(_changes(tool, server.name, self.SPEC.description, self.INPUT_SCHEMA))
             if changes and options.on_change == "refuse":
-                raise RecipientFailed(f"{_changed(self.RECIPIENT_NAME, options, changes)}; nothing was called")
+                raise RecipientFailed(
+                    f"{_changed(self.RECIPIENT_NAME, options, changes)}; nothing was called"
+                )
 
         limits = [limit for limit in (self.SPEC.timeout, server.timeout) if limit is not None]
         result = await call_tool(
@@ -87,9 +89,7 @@ def target_of(server: ServerSpec, folder: pathlib.Path | None) -> Target:
     )
 
 
-def _changes(
-    tool: Tool, server: str, description: str, schema: Mapping[str, Any] | None
-) -> list[str]:
+def _changes(tool: Tool, server: str, description: str, schema: Mapping[str, Any] | None) -> list[str]:
     """Say what of the tool is no longer as it is pinned."""
     from registry.mcp_client.pins import NotPortableError, pinned_description, pinned_schema
 
@@ -105,8 +105,8 @@ def _changes(
 
 def _changed(name: str, options: McpOptions, changes: list[str]) -> str:
     return (
-        f"the {' and the '.join(changes)} of tool {options.tool!r} at MCP server {options.server!r} is not what"
-        f" the file says of recipient {name!r}: review it with `recipients import mcp {options.server}`"
+        f"the {' and the '.join(changes)} of tool {options.tool!r} at MCP server {options.server!r} is not"
+        f" what the file says of recipient {name!r}: review it with `recipients import mcp {options.server}`"
     )
 
 

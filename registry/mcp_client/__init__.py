@@ -1,8 +1,8 @@
 """Calls to MCP servers through the official SDK: the only package that speaks with one.
 
-There is one connection for each server, as it is declared and with the values that its environment has now. It
-is opened by the first call, reopened when it is dead, and closed when nobody has used it for a while or the
-program ends. Everything has a time limit.
+There is one connection for each server, as it is declared and with the values that its environment has now.
+It is opened by the first call, reopened when it is dead, and closed when nobody has used it for a while or
+the program ends. Everything has a time limit.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ async def list_tools(target: Target, limit: float | None = None) -> tuple[Tool, 
         TransportError: the server does not answer, or not as it should.
     """
     require_sdk()
-    return await POOL.submit(_list(target, limit or DEFAULT_TIMEOUT))
+    found: tuple[Tool, ...] = await POOL.submit(_list(target, limit or DEFAULT_TIMEOUT))
+    return found
 
 
 async def call_tool(
@@ -87,7 +88,8 @@ async def call_tool(
     """
     require_sdk()
     call = _Call(name, dict(arguments), check, limit or DEFAULT_TIMEOUT, listener())
-    return await POOL.submit(call.run(target))
+    result: dict[str, Any] = await POOL.submit(call.run(target))
+    return result
 
 
 def close_all() -> None:
@@ -125,9 +127,9 @@ class _Call:
             found: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
             return found
 
-    async def _progress(self, done: float, total: float | None, message: str | None) -> None:
+    async def _progress(self, progress: float, total: float | None, message: str | None) -> None:
         if self.reports is not None:
-            self.reports.progress(done, total, message)
+            self.reports.progress(progress, total, message)
 
 
 async def _reach(target: Target, limit: float) -> tuple[Link, dict[str, Tool]]:

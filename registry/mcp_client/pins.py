@@ -9,11 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from registry.mcp_client import Tool
 
 #: Keywords that say nothing about what is accepted, and may therefore go when they are null.
-_NOTES = ("default", "title", "description", "examples", "example", "$comment", "deprecated", "readOnly")
-_SCHEMA_MAPS = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+_NOTES = frozenset(
+    {"$comment", "default", "deprecated", "description", "example", "examples", "readOnly", "title"}
+)
+#: Keywords whose value maps names to schemas, and keywords whose value is data.
+_MAPS = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+_DATA = frozenset({"const", "default", "enum", "examples"})
+
+_Path = tuple[str | int, ...]
 
 
 class NotPortableError(ValueError):
@@ -26,7 +34,8 @@ class NotPortableError(ValueError):
 
 def pinned_description(tool: Tool, server: str) -> str:
     """Return the description that is pinned: the tool's own or, where it has none, a made one."""
-    return tool.description if tool.description.strip() else f"Tool {tool.name} of MCP server {server}."
+    text = _sound(tool.description)
+    return text if text.strip() else f"Tool {tool.name} of MCP server {server}."
 
 
 def pinned_schema(schema: dict[str, Any]) -> dict[str, Any]:
@@ -39,47 +48,59 @@ def pinned_schema(schema: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _schema(value: Any, path: tuple[str | int, ...]) -> Any:
-    if isinstance(value, list):
-        return [_schema(item, (*path, index)) for index, item in enumerate(value)]
-    if value is None:
-        raise NotPortableError(path)
+def _sound(text: str) -> str:
+    """Return a text without lone surrogates, which no file in UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _schema(value: Any, path: _Path) -> Any:
     if not isinstance(value, dict):
-        return value
+        return _other(value, path, _schema)
     done: dict[str, Any] = {}
-    also: list[dict[str, Any]] = []
+    said_otherwise: list[dict[str, Any]] = []
     for key, item in value.items():
         here = (*path, key)
-        if key in _NOTES and item is None:
+        if item is None and key in _NOTES:
             continue
-        if key == "enum" and isinstance(item, list) and None in item:
-            also.append(_enum(item, here))
-        elif key == "const" and item is None:
-            also.append({"type": "null"})
-        elif key == "examples" and isinstance(item, list):
-            done[key] = [_data(one, (*here, index)) for index, one in enumerate(item) if one is not None]
-        elif key in ("default", "enum", "const"):
-            done[key] = _data(item, here)
-        elif key in _SCHEMA_MAPS and isinstance(item, dict):
-            done[key] = {name: _schema(one, (*here, name)) for name, one in item.items()}
+        if _allows_null(key, item):
+            said_otherwise.append(_without_null(item, here))
         else:
-            done[key] = _schema(item, here)
-    if also:
-        done["allOf"] = [*done.get("allOf", ()), *also]
+            done[_sound(key)] = _keyword(key, item, here)
+    if said_otherwise:
+        done["allOf"] = [*done.get("allOf", ()), *said_otherwise]
     return done
 
 
-def _enum(values: list[Any], path: tuple[str | int, ...]) -> dict[str, Any]:
-    rest = [_data(value, path) for value in values if value is not None]
+def _keyword(key: str, item: Any, path: _Path) -> Any:
+    if key == "examples" and isinstance(item, list):
+        item = [one for one in item if one is not None]
+    if key in _DATA:
+        return _data(item, path)
+    if key in _MAPS and isinstance(item, dict):
+        return {_sound(name): _schema(one, (*path, name)) for name, one in item.items()}
+    return _schema(item, path)
+
+
+def _allows_null(key: str, item: Any) -> bool:
+    return (key == "const" and item is None) or (key == "enum" and isinstance(item, list) and None in item)
+
+
+def _without_null(item: Any, path: _Path) -> dict[str, Any]:
+    """Return a schema that says the same as an enum or a constant with null in it."""
+    rest = [_data(value, path) for value in item or () if value is not None]
     return {"anyOf": [{"enum": rest}, {"type": "null"}]} if rest else {"type": "null"}
 
 
-def _data(value: Any, path: tuple[str | int, ...]) -> Any:
+def _data(value: Any, path: _Path) -> Any:
     """Return data as it is; a null inside it cannot be said."""
+    if isinstance(value, dict):
+        return {_sound(key): _data(item, (*path, key)) for key, item in value.items()}
+    return _other(value, path, _data)
+
+
+def _other(value: Any, path: _Path, inner: Callable[[Any, _Path], Any]) -> Any:
     if value is None:
         raise NotPortableError(path)
-    if isinstance(value, dict):
-        return {key: _data(item, (*path, key)) for key, item in value.items()}
     if isinstance(value, list):
-        return [_data(item, (*path, index)) for index, item in enumerate(value)]
-    return value
+        return [inner(item, (*path, index)) for index, item in enumerate(value)]
+    return _sound(value) if isinstance(value, str) else value

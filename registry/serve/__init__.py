@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from registry.serve.stdio import serve_stdio
+
+if TYPE_CHECKING:
+    from registry.serve.http import serve_http
 
 __all__ = ["serve_http", "serve_stdio"]
 

@@ -14,7 +14,7 @@ MOST = 100
 
 
 def candidates(schema: Mapping[str, Any]) -> list[str]:
-    """Return the texts that a schema lists as values: of its enum, its constant, its booleans, its examples."""
+    """Return the texts that a schema lists as values: of its enum, constant, booleans or examples."""
     if "enum" in schema:
         values = list(schema["enum"])
     elif "const" in schema:

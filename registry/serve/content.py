@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 #: Key of a reply's metadata that holds the JSON value whose text the reply is.
 STRUCTURED = "structured"
@@ -43,7 +43,7 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-_SHAPES = {
+_SHAPES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "audio": _media,
     "image": _media,
     "resource": _resource,

@@ -105,6 +105,7 @@ class Guard:
         self._idle = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or whatever else the HTTP server has to say."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -128,7 +129,7 @@ class Guard:
                 self._idle.set()
 
     async def _until_closing(self, receive: Receive) -> MutableMapping[str, Any]:
-        """Receive what the client sends; once the server closes, its stream of events ends as if it hung up."""
+        """Receive what the client sends; once the server closes, it is as if the client had hung up."""
         closing = asyncio.ensure_future(self._closing.wait())
         received = asyncio.ensure_future(receive())
         try:

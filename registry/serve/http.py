@@ -71,9 +71,15 @@ def serve_http(
     service = Service(source, **options)
     with _bound(host, port) as listening:
         url = _url(host, listening.getsockname()[1])
-        tell = started or (lambda text: print(f"serving MCP at {text}", file=sys.stderr, flush=True))
+        tell = started or _tell
+        limits = (max_requests, max_body, grace)
         with reloading(service, path):
-            asyncio.run(_serve(service, listening, rules, (max_requests, max_body, grace), lambda: tell(url)))
+            asyncio.run(_serve(service, listening, rules, limits, lambda: tell(url)))
+
+
+def _tell(url: str) -> None:
+    sys.stderr.write(f"serving MCP at {url}\n")
+    sys.stderr.flush()
 
 
 def _rules(host: str, token: str | None, hosts: Iterable[str], origins: Iterable[str]) -> Rules:
@@ -82,8 +88,8 @@ def _rules(host: str, token: str | None, hosts: Iterable[str], origins: Iterable
         return Rules(token, frozenset({*_LOOPBACK, host.casefold(), *known}), frozenset(origins))
     if not token:
         raise RegistryError(
-            f"{host} can be reached by others, so a token is needed: give one (recipients serve --token-env NAME)"
-            " or bind to 127.0.0.1"
+            f"{host} can be reached by others, so a token is needed: give one"
+            " (recipients serve --token-env NAME) or bind to 127.0.0.1"
         )
     # A wildcard address says nothing about the name that clients use; the token keeps strangers out.
     if not _is_wildcard(host):
@@ -151,7 +157,7 @@ async def _serve(
         uvicorn.Config(guard, log_config=None, access_log=False, timeout_graceful_shutdown=1)
     )
     # Signals are answered here: first the calls in flight, then the end.
-    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
+    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment,method-assign]
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -25,7 +25,7 @@ def reloading(service: Service, path: str | os.PathLike[str] | None) -> Iterator
     if path is None:
         yield
         return
-    from registry.watch import Watch
+    from registry.watcher import Watch
 
     def failed(report: Report) -> None:
         for diagnostic in report.errors:

@@ -1,4 +1,4 @@
-"""A `Service` as a server of the official SDK: for HTTP, and for revisions that the small loop does not speak."""
+"""A `Service` as a server of the official SDK: for HTTP, and for revisions that have no handshake."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
     PromptsListChanged,
+    ServerEvent,
     ToolsListChanged,
 )
 from mcp.shared.exceptions import MCPError
@@ -45,7 +46,7 @@ _PARAMS: dict[str, type[BaseModel]] = {
     "tools/call": types.CallToolRequestParams,
     "tools/list": types.PaginatedRequestParams,
 }
-_EVENTS = {
+_EVENTS: dict[str, Callable[[], ServerEvent]] = {
     "notifications/tools/list_changed": ToolsListChanged,
     "notifications/prompts/list_changed": PromptsListChanged,
 }

@@ -170,7 +170,10 @@ class Service:
     def announce_failure(self, report: Report) -> None:
         """Tell clients that an edit was refused, and why; what was served goes on being served."""
         found = [str(diagnostic) for diagnostic in report.errors]
-        data = {"message": "the registry was not reloaded: the file has errors", "diagnostics": found}
+        data = {
+            "message": "the file has errors; what was served before is still served",
+            "diagnostics": found,
+        }
         self.announce("notifications/message", {"level": "error", "logger": self.name, "data": data})
 
     # --- requests
@@ -222,7 +225,9 @@ class Service:
         identifier, _, start = str(cursor).partition("-")
         view = self._views.get(identifier)
         if view is None or not start.isdecimal():
-            raise ProtocolError(INVALID_PARAMS, "this cursor is not valid any more: list from the start again")
+            raise ProtocolError(
+                INVALID_PARAMS, "this cursor is not valid any more: list from the start again"
+            )
         return view, int(start)
 
     def _get_prompt(self, params: Mapping[str, Any]) -> Json:

@@ -4,6 +4,7 @@ Installs their exact versions with npm into a temporary folder, or uses the fold
 variable CONFORMANCE_NODE names, which is filled once and kept. Exits 0 when every result is as expected.
 """
 
+# ruff: noqa: T201 - it reports to whoever runs it
 from __future__ import annotations
 
 import contextlib
@@ -53,7 +54,13 @@ def serving() -> Iterator[str]:
 
 def suite(modules: pathlib.Path, url: str, baseline: str, *more: str) -> bool:
     """Run the suite; say whether exactly the scenarios of the baseline failed."""
-    program = [str(modules / ".bin" / "node"), str(modules / SUITE / "dist" / "index.js"), "server", "--url", url]
+    program = [
+        str(modules / ".bin" / "node"),
+        str(modules / SUITE / "dist" / "index.js"),
+        "server",
+        "--url",
+        url,
+    ]
     with tempfile.TemporaryDirectory() as out:
         done = subprocess.run(
             [*program, "--expected-failures", str(HERE / baseline), "-o", out, *more],

@@ -11,7 +11,6 @@ A good edit becomes one whole new snapshot. A bad one changes nothing: the snaps
 
 from __future__ import annotations
 
-import os
 import pathlib
 import threading
 from typing import TYPE_CHECKING, Any, Self
@@ -23,12 +22,13 @@ from registry.loading.read import read
 from registry.manager import RecipientManager
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
     from types import TracebackType
 
     from registry.manager import RecipientSnapshot
 
-#: Milliseconds: changes nearer to each other than the first are one edit, but none waits longer than the second.
+#: Milliseconds: changes nearer to each other than the first are one edit; none waits longer than the second.
 _STEP, _LONGEST = 20, 200
 #: Milliseconds after which the files are looked at even without an event: a file system may send none.
 _LOOK = 500
