@@ -23,7 +23,7 @@ _PLAIN_URL = re.compile(
 )
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#][!-z|~]*)?\Z")
 _URL = re.compile(r"(?P<scheme>[^/?#]*?)(?P<slashes>://)(?P<host>[^/?#]*)(?P<rest>.*)\Z", re.DOTALL)
-_HOST = re.compile(r"(?:[^\s\x00-\x20\x7f!-,/:-@\[-^`{-~]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?\Z")
+_HOST = re.compile(r"(?:[A-Za-z0-9.\-\u0080-\U0010ffff]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?\Z")
 _SECRET_HEADER = re.compile(
     r"(?:proxy-)?authorization\Z|(?:.*[-_])?(?:api|access|auth|subscription|secret|private|x)[-_]?(?:key|token|secret)\Z"
     r"|(?:.*[-_])?(?:apikey|password|passwd|secret)\Z|cookie\Z",
@@ -68,7 +68,20 @@ def _tool(entry: Entry, declared: Any) -> Iterator[Fault]:
             yield from _environment(entry, text)
         if text.key == "url":
             yield from _url(entry, text)
+        if text.path == ("argv", 0):
+            yield from _program(entry, text)
         yield from _secret(entry, text)
+
+
+def _program(entry: Entry, text: Text) -> Iterator[Fault]:
+    for use in scan(without_environment(text.value)).placeholders:
+        yield entry.fault(
+            "wrong-value",
+            "which program is started cannot come from an argument",
+            *text.path,
+            within=(use.start, use.end),
+            hint="write the program out",
+        )
 
 
 def _is_plain(table: dict[str, Any], declared: Any) -> bool:

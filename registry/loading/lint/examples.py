@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from registry.loading.lint.scene import Entry, Scene
     from registry.prompts import Prompt
 
+_TEXT_KEYS = frozenset({"as", "each", "file", "image", "role", "slot", "when"})
+
 
 def includes(scene: Scene) -> Iterator[Fault]:
     """Refuse an input that takes the text of a prompt which cannot be included."""
@@ -62,21 +64,24 @@ def spec_of(entry: Entry) -> PromptSpec:
 
 
 def _message(entry: Entry, table: dict[str, Any]) -> MessageSpec:
-    texts = {key: table[key] for key in ("slot", "when", "each", "image", "file") if key in table}
-    role = "" if "slot" in table else str(table.get("role"))
-    return MessageSpec(role=role, template=text_of(entry, table) or "", as_=table.get("as"), **texts)
+    texts = {key: text for key, text in table.items() if key in _TEXT_KEYS and isinstance(text, str)}
+    if "as" in texts:
+        texts["as_"] = texts.pop("as")
+    return MessageSpec(template=text_of(entry, table) or "", **texts)
 
 
 def _input(name: str, table: Mapping[str, Any]) -> InputSpec:
-    sources = {key: table[key] for key in INPUT_KEYS if key in table}
+    sources = {key: table[key] for key in ("prompt", "provided") if isinstance(table.get(key), str)}
     schema: Any = {key: value for key, value in table.items() if key not in INPUT_KEYS}
-    return InputSpec(name, schema, table.get("default", attrs.NOTHING), **sources)
+    default, optional = table.get("default", attrs.NOTHING), table.get("optional") is True
+    return InputSpec(name, schema, default, optional, **sources)
 
 
 def _included(entry: Entry) -> list[str]:
     """Return the names of the prompts whose text a prompt takes in."""
     inputs = table_of(entry.table, "inputs").values()
-    return [schema["prompt"] for schema in inputs if isinstance(schema, dict) and "prompt" in schema]
+    named = [schema.get("prompt") for schema in inputs if isinstance(schema, dict)]
+    return [name for name in named if isinstance(name, str)]
 
 
 def _is_sound(scene: Scene, entry: Entry) -> bool:

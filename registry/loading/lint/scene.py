@@ -39,6 +39,12 @@ class Entry(NamedTuple):
         """Where the table is in its document."""
         return (self.section, self.name)
 
+    @property
+    def kind(self) -> str:
+        """The kind of a recipient; empty when it has none or a misshapen one."""
+        kind = self.table.get("kind")
+        return kind if isinstance(kind, str) else ""
+
     def fault(self, code: str, message: str, *path: str | int, **details: Any) -> Fault:
         """Report something at a path inside the table."""
         return Fault(code, message, self.document, (*self.path, *path), **details)

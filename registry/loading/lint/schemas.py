@@ -145,9 +145,9 @@ def _all_declared(parameters: Any, names: Any) -> bool:
 def _required(entry: Entry) -> Iterator[Fault]:
     declared = entry.table.get("parameters")
     if declared is None:
-        kind = KINDS.get(str(entry.table.get("kind")))
+        kind = KINDS.get(entry.kind)
         declared = table_of(kind.default_schema if kind else None, "properties")
-    if not isinstance(declared, dict) or (entry.table.get("kind") == "class" and not declared):
+    if not isinstance(declared, dict) or (entry.kind == "class" and not declared):
         return
     for i, name in enumerate(list_of(entry.table, "required_args")):
         if isinstance(name, str) and name not in declared:

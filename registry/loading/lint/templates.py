@@ -158,11 +158,8 @@ def _undeclared(piece: Piece, use: Placeholder, uses: _Uses) -> Fault:
 def types_of(schema: dict[str, Any]) -> frozenset[str]:
     """Return the types that a schema names."""
     named = schema.get("type", ())
-    return frozenset([named]) if isinstance(named, str) else frozenset(filter(_is_text, named))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    listed = named if isinstance(named, (list, tuple)) else [named]
+    return frozenset(name for name in listed if isinstance(name, str))
 
 
 def _fitting(piece: Piece, use: Placeholder, uses: _Uses, guard: Any) -> Iterator[Fault]:

@@ -167,7 +167,7 @@ def _plain_arguments(parameters: dict[str, Any], required: list[Any], arguments:
         schema = parameters.get(name)
         if not isinstance(schema, dict) or not _sound_fit(schema, value):
             return False
-    return all(name in arguments for name in required)
+    return all(isinstance(name, str) and name in arguments for name in required)
 
 
 def _arguments_schema(scene: Scene, entry: Entry) -> dict[str, Any] | None:
@@ -179,8 +179,8 @@ def _arguments_schema(scene: Scene, entry: Entry) -> dict[str, Any] | None:
         return None
     if "input_schema" in table:
         return closed(table["input_schema"])
-    kind = KINDS.get(table.get("kind", ""))
-    if kind is None or (table["kind"] == "class" and "parameters" not in table):
+    kind = KINDS.get(entry.kind)
+    if kind is None or (entry.kind == "class" and "parameters" not in table):
         return None
     if kind.default_schema is not None and "parameters" not in table:
         return dict(kind.default_schema)
