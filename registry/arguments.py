@@ -19,7 +19,7 @@ from registry.exceptions import InvalidArguments
 from registry.frozen import thaw
 from registry.jsontext import NotJsonError, is_suspicious, parse_json
 from registry.messages import json_type
-from registry.schema_check import MAX_DEPTH, MAX_FAULTS, SchemaFault, not_json, path_text
+from registry.schema_check import CLOSING, MAX_DEPTH, MAX_FAULTS, SchemaFault, not_json, path_text
 
 if TYPE_CHECKING:
     from registry.schema_check import Checker
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAX_ECHO = 80
 #: A root schema with one of these says nothing about unknown names by its own `properties` alone.
 _COMPOSING = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
-_CLOSING = ("additionalProperties", "unevaluatedProperties")
 #: Values that may need a coercion although they fit: a whole float for an integer, or a default inside.
 _DEEP = frozenset({float, list, dict})
 
@@ -115,11 +114,14 @@ def _echo(value: Any) -> str:
 
 
 def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema with unknown names ruled out, unless it says itself which it takes."""
-    if any(keyword in schema for keyword in _CLOSING):
-        return dict(schema)
+    """Return the schema with unknown names ruled out, unless it says itself which it takes.
+
+    Without any property the validator would not tell the unknown names.
+    """
+    if any(keyword in schema for keyword in CLOSING):
+        return {"properties": {}, **schema}
     composes = any(keyword in schema for keyword in _COMPOSING)
-    return {**schema, _CLOSING[composes]: False}
+    return {"properties": {}, **schema, CLOSING[composes]: False}
 
 
 def _schemas(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -177,7 +179,7 @@ class Binding:
         return [*texts, "and more"] if len(faults) >= MAX_FAULTS else texts
 
     def _text(self, fault: SchemaFault, value: Any) -> str:
-        if fault.keyword in _CLOSING:
+        if fault.keyword in CLOSING:
             return _located(fault.path, self._unknown(fault.path, value))
         if self.secret or fault.keyword in {"required", "json"}:
             return _located(fault.path, fault.message)

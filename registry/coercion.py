@@ -89,7 +89,10 @@ def _whole(text: str) -> Any:
     """Return the integer a decimal text stands for, exactly; the text when it has a fraction or no end."""
     import decimal
 
-    exact = decimal.Decimal(text)
+    try:
+        exact = decimal.Decimal(text)
+    except decimal.InvalidOperation:  # an exponent of twenty digits
+        return text
     if exact and exact.adjusted() > _MAX_DIGITS:
         return text
     return int(exact) if exact == exact.to_integral_value() else text
@@ -186,7 +189,7 @@ class Coercer:
             yield target
         yield from node.get("allOf", ())
         for keyword in ("anyOf", "oneOf"):
-            if node.get(keyword):
+            if keyword in node:
                 yield Group(every=False, nodes=tuple(node[keyword]))
 
     def _members(self, node: Schema, name: str) -> Node | None:

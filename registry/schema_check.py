@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -30,6 +31,9 @@ MAX_FAULTS = 20
 _LARGE = 10_000
 #: How much of a schema's own content (listed values, patterns) a text repeats.
 _MAX_ECHO = 200
+#: The keywords that rule out unknown names.
+CLOSING = ("additionalProperties", "unevaluatedProperties")
+_DIGITS = re.compile(r"\+?[0-9]{1,20}")
 _ARTICLES = {"array": "a list", "integer": "an integer", "null": "null", "object": "an object"}
 
 
@@ -100,7 +104,7 @@ def _shown(value: Any) -> str:
 
 def type_names(types: list[str]) -> str:
     """Return JSON Schema type names as text: ``an integer or null``."""
-    names = [_ARTICLES.get(name, f"a {name}") for name in types]
+    names = [_ARTICLES.get(name, f"a {name}") for name in sorted(types, key="null".__eq__)]
     return " or ".join(names)
 
 
@@ -123,7 +127,7 @@ def _no_branch(kind: Any) -> str:
         return f"must be {type_names(list(dict.fromkeys(types)))}"
     texts = []
     for number, first in enumerate(firsts[:5], 1):
-        fault = next(_faults_of(first))
+        fault = next(_faults_of(first, tuple(first.instance_path)))
         where = "".join(f"{path_text(fault.path)}: " if fault.path else "")
         texts.append(f"({number}) {where}{fault.message}")
     return f"fits none of {len(firsts)} alternatives: {'; '.join(texts)}"
@@ -158,9 +162,26 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _faults_of(error: jsonschema_rs.ValidationError) -> Iterator[SchemaFault]:
-    path, kind = tuple(error.instance_path), error.kind
-    if kind.name in {"additionalProperties", "unevaluatedProperties"}:
+def _true_path(path: list[str | int], value: Any) -> Path:
+    """Return the path that the validator means: it takes names of digits for indexes and drops empty ones."""
+    steps: list[str | int] = []
+    pending = path[::-1]
+    while pending:
+        step = pending.pop()
+        if isinstance(value, dict) and step not in value:
+            digits = (name for name in value if _DIGITS.fullmatch(name) and int(name) == step)
+            name = next(digits, None) if isinstance(step, int) else None
+            if name is None:
+                pending.append(step)
+            step = name or ""
+        steps.append(step)
+        value = value[step]
+    return tuple(steps)
+
+
+def _faults_of(error: jsonschema_rs.ValidationError, path: Path) -> Iterator[SchemaFault]:
+    kind = error.kind
+    if kind.name in CLOSING:
         for name in kind.unexpected:  # type: ignore[attr-defined] # of the kinds that have these names
             yield SchemaFault((*path, name), "is not known", kind.name)
         return
@@ -179,7 +200,8 @@ def path_text(path: Path) -> str:
         elif step.isidentifier() and len(step) <= 80:
             text += f".{step}" if text else step
         else:
-            text += f"[{json.dumps(step if len(step) <= 80 else f'{step[:80]}…')}]"
+            name = step if len(step) <= 80 else f"{step[:80]}…"
+            text += f"[{json.dumps(name, ensure_ascii=not _encodes(name))}]"
     return text if len(text) <= _MAX_ECHO else f"{text[:_MAX_ECHO]}…"
 
 
@@ -205,7 +227,11 @@ class Checker:
         value = thaw(value)  # the validator takes no subclass of list
         if self.fits(value):
             return ()
-        found = (fault for error in self._found(value) for fault in _faults_of(error))
+        found = (
+            fault
+            for error in self._found(value)
+            for fault in _faults_of(error, _true_path(error.instance_path, value))
+        )
         return tuple(itertools.islice(found, MAX_FAULTS))
 
     def _found(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:

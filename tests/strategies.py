@@ -684,3 +684,84 @@ def schema_pairs(draw):
 def diff_arguments():
     """Arguments in the small world of `schema_pairs`."""
     return st.dictionaries(_diff_names, _diff_values, max_size=3)
+
+# --- calls: schemas, what fits them, and what models make of it ---
+
+call_scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+    | st.sampled_from(("3", "-0", "1.5", "1e3", "true", "null", "[1]", '{"a": "1"}', "03", " 3", "NaN", ""))
+)
+call_names = st.sampled_from(("a", "b", "n", "self", "raw", "é", "x y", "$ref", "0", "+1", "")) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=4
+)
+call_values = st.recursive(
+    call_scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(call_names, inner, max_size=4),
+    max_leaves=6,
+)
+call_arguments = st.dictionaries(call_names, call_values, max_size=5)
+
+_call_leaf_schemas = st.sampled_from(
+    (
+        {},
+        {"type": "integer"},
+        {"type": "number"},
+        {"type": "string"},
+        {"type": "boolean"},
+        {"type": "null"},
+        {"type": ["integer", "null"]},
+        {"type": ["number", "string"]},
+        {"type": "array"},
+        {"type": "object"},
+        {"enum": [1, 2.5, None]},
+        {"enum": ["1", True]},
+        {"const": 3},
+        {"type": "integer", "minimum": 0, "default": 1},
+    )
+)
+
+
+def _call_schemas_of(inner):
+    properties = st.dictionaries(call_names, inner, max_size=3)
+    return (
+        st.builds(lambda items: {"type": "array", "items": items}, inner)
+        | st.builds(
+            lambda first, items: {"type": "array", "prefixItems": [first], "items": items}, inner, inner
+        )
+        | st.builds(lambda found: {"type": "object", "properties": found}, properties)
+        | st.builds(
+            lambda found, rest: {"properties": found, "additionalProperties": rest}, properties, inner
+        )
+        | st.builds(
+            lambda word, parts: {word: parts},
+            st.sampled_from(("anyOf", "allOf", "oneOf")),
+            st.lists(inner, min_size=1, max_size=3),
+        )
+    )
+
+
+call_value_schemas = st.recursive(_call_leaf_schemas, _call_schemas_of, max_leaves=4)
+#: What a recipient's declaration makes: the arguments by name, some of them required.
+call_schemas = st.dictionaries(call_names, call_value_schemas, max_size=4).flatmap(
+    lambda found: st.builds(
+        lambda required: {"type": "object", "properties": found, "required": required},
+        st.lists(st.sampled_from(sorted(found)), unique=True) if found else st.just([]),
+    )
+)
+_call_contents = call_values | st.fixed_dictionaries(
+    {"content_type": st.sampled_from(("code", "text", "x")), "text": st.text(max_size=5)}
+)
+#: What can be sent as a message, addressed or not.
+call_messages = call_values | st.fixed_dictionaries(
+    {"recipient": st.sampled_from(("echo", "fail", "quit", "alone", "eco", "", "all"))},
+    optional={
+        "arguments": call_values,
+        "message": call_values,
+        "content": _call_contents,
+        "id": st.text(max_size=4) | st.integers(),
+    },
+)
