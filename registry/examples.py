@@ -79,7 +79,7 @@ def select(snapshot: RecipientSnapshot, names: Iterable[str] = ()) -> list[Examp
     found += [
         Example(f"prompts.{name} example {number}", snapshot, name, declared, prompt)
         for name, prompt in snapshot.prompts.items()
-        for number, declared in enumerate(prompt.examples, 1)
+        for number, declared in enumerate(prompt.spec.examples, 1)
         if not wanted or name in wanted
     ]
     return found

@@ -165,6 +165,12 @@ class RecipientSnapshot(Mapping[str, Entry]):
         names = ", ".join(self)
         return f"<RecipientSnapshot of {len(self)} recipients ({names}), {len(self.prompts)} prompts>"
 
+    def __copy__(self) -> RecipientSnapshot:
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> RecipientSnapshot:
+        return self
+
     def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise TypeError(
             "a snapshot never changes: with_recipient(), without() and combine() return a new one;"

@@ -217,7 +217,8 @@ def test_combine_refuses_a_clash_and_names_both_sources():
 def test_a_snapshot_can_be_copied():
     """A copy of a snapshot is equal to it."""
     snapshot = RecipientSnapshot({"a": Alpha})
-    assert snapshot == copy.copy(snapshot)
+    assert snapshot is copy.copy(snapshot)
+    assert snapshot is copy.deepcopy(snapshot)
 
 
 def test_concurrent_registrations_lose_nothing():

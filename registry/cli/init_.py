@@ -61,13 +61,12 @@ renders = "Hello Ada, you are 36 years old."
 @click.option("--force", is_flag=True, help="Write over an existing file.")
 def command(file: pathlib.Path, force: bool) -> int:
     """Write a commented starter file that checks clean."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("w" if force else "x", encoding="utf-8", newline="\n") as out:
-            out.write(STARTER)
-    except FileExistsError:
+    if file.exists() and not force:
         click.echo(f"error: {file} exists; nothing was written (--force writes over it)", err=True)
         return 1
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(STARTER, encoding="utf-8", newline="\n")
     except OSError as error:
         click.echo(f"error: {file} cannot be written: {error.strerror}", err=True)
         return 2
