@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.exceptions import RenderError
+from registry.rendered import text_of
 from registry.role_prompts import ROLES
 from registry.suggest import nearest
 from registry.template import Template
 from registry.template_parts import Slot, nfc
-from registry.template_run import Run, is_encodable
+from registry.template_run import MAX_OUTPUT, Run, is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ Message = dict[str, Any]
 
 #: Values that are printed in another way than Python prints them, or not at all.
 _SPECIAL = (bool, list, tuple, dict, bytes, bytearray, memoryview, os.PathLike)
+_TOO_MUCH = f"makes messages of more than {MAX_OUTPUT:,} characters"
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
@@ -99,8 +101,14 @@ class MessageTemplate:
                 f"{spec.each!r} must be a list: there is a message for each item",
             )
             return
+        size = 0
         for item in items:
-            yield from self._one({**values, nfc(spec.as_ or ""): item}, faults)
+            for message in self._one({**values, nfc(spec.as_ or ""): item}, faults):
+                size += len(text_of(message["content"]))
+                yield message
+            if size > MAX_OUTPUT:
+                faults.add("wrong-type", nfc(spec.each), f"{spec.each!r} {_TOO_MUCH}")
+                return
 
     def _one(self, values: Mapping[str, Any], faults: Faults) -> Iterator[Message]:
         content: Any = self._text(values, faults)

@@ -25,7 +25,7 @@ _MEDIA = (bytes, bytearray, memoryview, os.PathLike)
 
 
 def given(values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the values that were given, by name in NFC. None means "not given".
+    """Return the values that were given, by name in NFC. One that is None counts as not given.
 
     Raises:
         TypeError: They are no mapping.
@@ -34,11 +34,7 @@ def given(values: Mapping[str, Any] | None) -> dict[str, Any]:
         return {}
     if not isinstance(values, Mapping):
         raise TypeError(f"values are a mapping from input names, not {type(values).__name__}")
-    return {
-        nfc(name) if isinstance(name, str) else name: value
-        for name, value in values.items()
-        if value is not None
-    }
+    return {nfc(name) if isinstance(name, str) else name: value for name, value in values.items()}
 
 
 def note_unexpected(names: Iterable[Any], known: Sequence[str], faults: Faults) -> None:

@@ -212,12 +212,13 @@ class Prompt:
         asked = given(values)
         specs = {nfc(item.name): item for item in self.inputs}
         note_unexpected(asked, list(specs), faults)
-        for name in asked.keys() & specs.keys():
+        bound = {name for name, value in asked.items() if value is not None and name in specs}
+        for name in bound:
             value = self._checked(specs[name], asked[name], faults)
             specs[name] = attrs.evolve(specs[name], default=value)
         faults.raise_for(f"prompt {self.name!r}")
         own = {nfc(item.name) for item in self.spec.inputs}
-        inputs = tuple(item for name, item in specs.items() if name in own or name in asked)
+        inputs = tuple(item for name, item in specs.items() if name in own or name in bound)
         return attrs.evolve(self, spec=attrs.evolve(self.spec, inputs=inputs))
 
     def tools(self, target: str, recipients: Mapping[str, Any] | None = None) -> Any:

@@ -16,6 +16,7 @@ from registry.prompts import Prompt, PromptSnapshot
 from registry.recipient import Recipient
 from registry.rendered import RenderedPrompt
 from registry.specs import InputSpec, MessageSpec, PromptExample, PromptSpec
+from registry.template import MAX_OUTPUT
 
 
 def prompt(text, inputs=None, **more):
@@ -154,6 +155,7 @@ def test_values_are_a_mapping():
     with pytest.raises(TypeError, match="values are a mapping from input names, not list"):
         GREET.render(["Ada"])
     assert fault(GREET, {1: 2, "name": "x"}).names == ("1",)
+    assert fault(GREET, {"nmae": None, "name": "x"}).names == ("nmae",)
 
 
 def test_raw_and_trim():
@@ -182,6 +184,14 @@ def test_messages_for_each_item():
     assert fault(made, {"items": "ab"}).names == ("items",)
     other = prompt((MessageSpec("user", "{n:d}", each="items"),), inputs)
     assert fault(other, {"items": [1], "n": "x"}).names == ("n",)
+
+
+def test_messages_for_each_item_are_bounded():
+    """A list cannot multiply a long text past the bound."""
+    made = prompt((MessageSpec("user", "{text}", each="items", as_="it"),), {"items": {}, "text": STRING})
+    error = fault(made, {"items": [0] * 9, "text": "x" * (MAX_OUTPUT // 8)})
+    assert ("wrong-type", ("items",)) == (error.code, error.names)
+    assert "16,777,216 characters" in str(error)
 
 
 def test_history_goes_into_its_slot():
