@@ -1,4 +1,4 @@
-"""What hostile code is run against: canary files, a secret in the environment, listeners, a watch on processes."""
+"""What hostile code is run against: canary files, a secret variable, listeners, a watch on processes."""
 
 import asyncio
 import contextlib

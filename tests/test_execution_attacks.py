@@ -5,8 +5,8 @@ import asyncio
 import hostile
 import pytest
 
-from registry.execution.cleaning import clean
 from registry.execution.choose import backend_name
+from registry.execution.cleaning import clean
 from registry.execution.monty import MontyBackend
 from registry.execution.process import ProcessBackend
 from registry.specs import PythonOptions

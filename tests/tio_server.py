@@ -8,6 +8,7 @@ import gzip
 import http.server
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -84,13 +85,16 @@ def execute(files, variables, seconds):
     if language not in LANGUAGES:
         raise RefusedError(f"The language '{language}' could not be found on the server.")
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in files.items():
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(content)
-        stdin = open(os.path.join(folder, ".input.tio"), "a+b")
-        stdin.seek(0)
-        words = [sys.executable, "-u", *variables.get("TIO_OPTIONS", []), ".code.tio", *variables.get("args", [])]
-        with stdin:
+        for name, content in {".input.tio": b"", **files}.items():
+            pathlib.Path(folder, name).write_bytes(content)
+        words = [
+            sys.executable,
+            "-u",
+            *variables.get("TIO_OPTIONS", []),
+            ".code.tio",
+            *variables.get("args", []),
+        ]
+        with pathlib.Path(folder, ".input.tio").open("rb") as stdin:
             process = subprocess.Popen(
                 words, cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
@@ -104,8 +108,7 @@ def execute(files, variables, seconds):
             code = 124
             notices.append("The request exceeded the 60 second time limit and was terminated.")
     err += (
-        "\nReal time: 0.036 s\nUser time: 0.036 s\nSys. time: 0.000 s\n"
-        f"CPU share: 99.00 %\nExit code: {code}"
+        f"\nReal time: 0.036 s\nUser time: 0.036 s\nSys. time: 0.000 s\nCPU share: 99.00 %\nExit code: {code}"
     ).encode()
     if len(out) > CAP - 16:
         out = out[: CAP - 16]
@@ -114,6 +117,19 @@ def execute(files, variables, seconds):
         err = err[: CAP - 16]
         notices.append("The debugging information exceeded 128 KiB and was truncated.")
     return out, err, notices
+
+
+def respond(body, seconds):
+    """Return the bytes of a response, not yet gzipped."""
+    separator = base64.b64encode(os.urandom(12))
+    try:
+        data = zlib.decompress(body, -15)
+    except zlib.error:
+        return separator
+    try:
+        return separator + separator.join(run_request(data, seconds))
+    except RefusedError as refusal:
+        return separator + f"{refusal}\n".encode()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -135,19 +151,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif len(body) > 1_000_000:
             self.answer(413, b"")
         else:
-            packed = gzip.compress(self.respond(body))
+            packed = gzip.compress(respond(body, self.server.seconds))
             self.answer(200, packed, gzipped="/api/" in self.path)
-
-    def respond(self, body):
-        separator = base64.b64encode(os.urandom(12))
-        try:
-            data = zlib.decompress(body, -15)
-        except zlib.error:
-            return separator
-        try:
-            return separator + separator.join(run_request(data, self.server.seconds))
-        except RefusedError as refusal:
-            return separator + f"{refusal}\n".encode()
 
     def answer(self, status, body, kind="application/octet-stream", *, gzipped=False):
         self.send_response(status)

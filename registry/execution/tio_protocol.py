@@ -1,8 +1,8 @@
 """The bytes a Tio server is sent and answers with. No I/O.
 
 A request is a list of records, deflated without a header: ``V`` sets a variable, ``F`` gives a file, ``R``
-runs. A response starts with 16 random characters, which then separate its parts: stdout, stderr with a trailer
-of times and the exit code, and notices. A response of one part is a message about why nothing ran.
+runs. A response starts with 16 random characters, which then separate its parts: stdout, stderr with a
+trailer of times and the exit code, and notices. A response of one part is a message about why nothing ran.
 """
 
 from __future__ import annotations
