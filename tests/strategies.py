@@ -411,9 +411,9 @@ def template_like_texts():
     )
 
 
-def json_values():
-    """JSON values whose texts and keys are rich in braces."""
-    texts = st.text('{}ab" :,', max_size=5)
+def json_values(letters='{}ab" :,'):
+    """JSON values whose texts and keys are made of these letters."""
+    texts = st.text(letters, max_size=5)
     leaves = st.none() | st.booleans() | st.integers() | texts
     return st.recursive(
         leaves,

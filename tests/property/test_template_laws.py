@@ -34,13 +34,11 @@ def test_equals_str_format(drawn, data):
         assert expected == found
 
 
-@given(strategies.json_values(), st.sampled_from([None, 1]))
+@given(strategies.json_values('ab" :,\\'), st.sampled_from([None, 1]))
 def test_pasted_json_is_untouched(value, indent):
-    """JSON whose texts hold no placeholder of their own stays as it is, around a placeholder too."""
+    """JSON whose texts hold no brace stays as it is, around a placeholder too."""
     text = json.dumps(value, indent=indent)
-    read = scan(text)
-    assume(not read.placeholders and "{{" not in text and "}}" not in text.replace("}}", "", 0))
-    assert Template(text).render({}) == text
+    assert not scan(text).problems
     assert Template(f"{text} {{x}}").render({"x": 1}) == f"{text} 1"
 
 
