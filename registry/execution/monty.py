@@ -101,12 +101,15 @@ class MontyBackend:
             except BaseException:
                 await self._restart()
                 raise
-            if run.broken:
-                await self._restart()
-            elif not self._stateful:
-                await self._leave_session()
+            await self._end_run(broken=run.broken)
             self._lost = self._stateful and run.broken
             return run.result(session_lost=self._stateful and (lost or run.broken))
+
+    async def _end_run(self, *, broken: bool) -> None:
+        if broken:
+            await self._restart()
+        elif not self._stateful:
+            await self._leave_session()
 
     async def _open(self) -> None:
         import pydantic_monty
@@ -268,6 +271,6 @@ def _probe() -> tuple[bool, str]:
     try:
         with pydantic_monty.Monty(min_processes=1, max_processes=1) as pool, pool.checkout() as session:
             session.feed_run("1 + 1")
-    except (OSError, pydantic_monty.MontyError) as exc:
+    except (OSError, RuntimeError, pydantic_monty.MontyError) as exc:
         return False, f"its program does not run: {exc}"
     return True, f"pydantic-monty {pydantic_monty.__version__}: a part of Python, no access to the system"
