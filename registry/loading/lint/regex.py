@@ -6,14 +6,20 @@ own, so that nothing is ever reported because of it.
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 
 import attrs
 
-#: A set of characters: one bit for each ASCII character, and one for everything else.
+#: A set of characters: one bit for each ASCII character; all others share 64 bits for letters and digits, 64
+#: for white space and 64 for the rest.
 Chars = int
-OTHER: Chars = 1 << 128
-ANY: Chars = (1 << 129) - 1
+_SLOTS = 64
+_LETTERS, _SPACES, _REST = (((1 << _SLOTS) - 1) << (128 + _SLOTS * number) for number in range(3))
+#: All that is not ASCII; each bit of it stands for more than one character.
+_SHARED: Chars = _LETTERS | _SPACES | _REST
+ANY: Chars = (1 << 128) - 1 | _SHARED
 
 
 @attrs.frozen
@@ -50,20 +56,28 @@ Node = Atom | Chain | Choice | Repeat
 EMPTY = Chain(())
 
 
+def _char(sign: str) -> Chars:
+    code = ord(sign)
+    if code < 128:
+        return 1 << code
+    block = 0 if sign.isalnum() else 1 if sign.isspace() else 2
+    return 1 << (128 + _SLOTS * block + code % _SLOTS)
+
+
 def _chars(of: str) -> Chars:
-    return sum({1 << ord(one) if ord(one) < 128 else OTHER for one in of})
+    return functools.reduce(operator.or_, map(_char, of), 0)
 
 
 _DIGITS = _chars("0123456789")
-_WORD = _chars("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") | OTHER
-_SPACE = _chars(" \t\n\r\f\v") | OTHER
+_WORD = _chars("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") | _LETTERS
+_SPACE = _chars(" \t\n\r\f\v") | _SPACES
 _CLASSES = {
     "d": _DIGITS,
     "D": ANY & ~_DIGITS,
     "w": _WORD,
-    "W": ANY & ~_WORD | OTHER,
+    "W": ANY & ~_WORD,
     "s": _SPACE,
-    "S": ANY & ~_SPACE | OTHER,
+    "S": ANY & ~_SPACE,
     "p": ANY,
     "P": ANY,
 }
@@ -168,7 +182,7 @@ class _Reader:
         if match := _HEX.match(self.text, self.at):
             self.at = match.end()
             code = int(next(filter(None, match.groups())), 16)
-            return 1 << code if code < 128 else OTHER
+            return _char(chr(code)) if code < 0x110000 else ANY
         if match := _PROPERTY.match(self.text, self.at):
             self.at = match.end()
             return ANY
@@ -188,8 +202,7 @@ class _Reader:
             first = False
             found |= self._range()
         self.at += 1
-        # Negated, the rest of the world is in it even if some of it was named.
-        return ANY & ~found | OTHER if negated else found
+        return ANY & ~found | found & _SHARED if negated else found
 
     def _range(self) -> Chars:
         low = self._member()
@@ -199,6 +212,8 @@ class _Reader:
         high = self._member()
         if low.bit_count() != 1 or high.bit_count() != 1:
             return low | high | _chars("-")
+        if high & _SHARED:
+            return low | _SHARED
         return ((high << 1) - 1) & ~(low - 1) if high >= low else low | high
 
     def _member(self) -> Chars:
