@@ -1,11 +1,11 @@
-"""The tools that the conformance suite asks for, as recipients."""
+"""The tools that the conformance suite asks for, as functions."""
 
 from __future__ import annotations
 
 import base64
 import time
 
-from registry import Outcome, Recipient, RecipientFailed, reply
+from registry import Outcome, RecipientFailed
 from registry.progress import log, report_progress
 
 #: One red pixel.
@@ -21,76 +21,57 @@ _PAUSE = 0.05
 _IMAGE = {"type": "image", "mime_type": "image/png", "data": PNG}
 
 
-class _Answering(Recipient):
-    """Answers every message with the same outcome."""
-
-    OUTCOME = Outcome("")
-
-    def process(self, message, **kwargs):
-        return reply(self.RECIPIENT_NAME, self.OUTCOME)
+def _resource(uri: str, mime_type: str, text: str) -> dict[str, str]:
+    return {"type": "resource", "uri": uri, "mime_type": mime_type, "text": text}
 
 
-class SimpleText(_Answering):
-    OUTCOME = Outcome("This is a simple text response for testing.")
+def simple_text() -> str:
+    return "This is a simple text response for testing."
 
 
-class Image(_Answering):
-    OUTCOME = Outcome("", parts=(_IMAGE,))
+def mirrored(region: str = "") -> str:
+    return region
 
 
-class Audio(_Answering):
-    OUTCOME = Outcome("", parts=({"type": "audio", "mime_type": "audio/wav", "data": WAV},))
+def anything(**arguments: object) -> dict[str, object]:
+    return arguments
 
 
-class EmbeddedResource(_Answering):
-    OUTCOME = Outcome(
-        "",
-        parts=(
-            {
-                "type": "resource",
-                "uri": "test://embedded-resource",
-                "mime_type": "text/plain",
-                "text": "This is an embedded resource content.",
-            },
-        ),
-    )
+def image() -> Outcome:
+    return Outcome("", parts=(_IMAGE,))
 
 
-class Mixed(_Answering):
-    OUTCOME = Outcome(
-        "Multiple content types test:",
-        parts=(
-            _IMAGE,
-            {
-                "type": "resource",
-                "uri": "test://mixed-content-resource",
-                "mime_type": "application/json",
-                "text": '{"test":"data","value":123}',
-            },
-        ),
-    )
+def audio() -> Outcome:
+    return Outcome("", parts=({"type": "audio", "mime_type": "audio/wav", "data": WAV},))
 
 
-class Structured(_Answering):
-    OUTCOME = Outcome('{"sum": 3}', metadata={"structured": {"sum": 3}})
+def embedded_resource() -> Outcome:
+    text = "This is an embedded resource content."
+    return Outcome("", parts=(_resource("test://embedded-resource", "text/plain", text),))
 
 
-class Failing(Recipient):
-    def process(self, message, **kwargs):
-        raise RecipientFailed("This tool intentionally returns an error for testing")
+def mixed() -> Outcome:
+    resource = _resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}')
+    return Outcome("Multiple content types test:", parts=(_IMAGE, resource))
 
 
-class Progress(Recipient):
-    def process(self, message, **kwargs):
-        for done in (0, 50, 100):
-            report_progress(done, 100)
-            time.sleep(_PAUSE)
-        return reply("test_tool_with_progress", Outcome("done"))
+def structured() -> Outcome:
+    return Outcome('{"sum": 3}', metadata={"structured": {"sum": 3}})
 
 
-class Logging(Recipient):
-    def process(self, message, **kwargs):
-        for text in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-            log("info", text)
-            time.sleep(_PAUSE)
-        return reply("test_tool_with_logging", Outcome("done"))
+def failing() -> str:
+    raise RecipientFailed("This tool intentionally returns an error for testing")
+
+
+def progress() -> str:
+    for done in (0, 50, 100):
+        report_progress(done, 100)
+        time.sleep(_PAUSE)
+    return "done"
+
+
+def logging() -> str:
+    for text in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        log("info", text)
+        time.sleep(_PAUSE)
+    return "done"
