@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from registry.loading.loader import check, load, loads
     from registry.manager import RecipientManager, RecipientSnapshot
     from registry.messages import Call, Outcome, address, reply
+    from registry.progress import log, report_progress
     from registry.prompts import Prompt, PromptSnapshot
     from registry.recipient import Recipient, RecipientMeta
     from registry.role_prompts import (
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         UserRolePrompt,
     )
     from registry.template import Template
+    from registry.watcher import watch
 
 #: Public name -> the module that defines it.
 _HOMES: dict[str, str] = {
@@ -100,8 +102,11 @@ _HOMES: dict[str, str] = {
     "export": "export",
     "load": "loading.loader",
     "loads": "loading.loader",
+    "log": "progress",
     "reply": "messages",
+    "report_progress": "progress",
     "thaw": "frozen",
+    "watch": "watcher",
 }
 
 __all__ = [
@@ -147,8 +152,11 @@ __all__ = [
     "export",
     "load",
     "loads",
+    "log",
     "reply",
+    "report_progress",
     "thaw",
+    "watch",
 ]
 
 
