@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.exceptions import NoSuchRecipient, RegistryError
+from registry.exceptions import NoSuchRecipient
+from registry.prompt_examples import example_of
 from registry.suggest import close
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from registry.manager import RecipientSnapshot
+    from registry.prompt_examples import ExampleResult
     from registry.prompts import Prompt
-    from registry.specs import ExampleMessage, PromptExample
+    from registry.specs import ExampleMessage
 
 
 @attrs.frozen
@@ -25,7 +27,8 @@ class Example:
     title: str
     snapshot: RecipientSnapshot = attrs.field(repr=False)
     name: str
-    declared: ExampleMessage | PromptExample
+    #: Its number among the examples of that recipient or prompt, from 0.
+    index: int
     #: The prompt; None for a recipient.
     prompt: Prompt | None = None
 
@@ -71,15 +74,15 @@ def select(snapshot: RecipientSnapshot, names: Iterable[str] = ()) -> list[Examp
         if name not in snapshot and name not in snapshot.prompts:
             raise NoSuchRecipient(name, close(name, [*snapshot, *snapshot.prompts]))
     found = [
-        Example(f"recipients.{name} example {number}", snapshot, name, declared)
+        Example(f"recipients.{name} example {index + 1}", snapshot, name, index)
         for name, entry in snapshot.items()
-        for number, declared in enumerate(entry.EXAMPLE_MESSAGES, 1)
+        for index in range(len(entry.EXAMPLE_MESSAGES))
         if not wanted or name in wanted
     ]
     found += [
-        Example(f"prompts.{name} example {number}", snapshot, name, declared, prompt)
+        Example(f"prompts.{name} example {index + 1}", snapshot, name, index, prompt)
         for name, prompt in snapshot.prompts.items()
-        for number, declared in enumerate(prompt.spec.examples, 1)
+        for index in range(len(prompt.spec.examples))
         if not wanted or name in wanted
     ]
     return found
@@ -97,11 +100,11 @@ def run_examples(
 
 def _run(example: Example, timeout: float | None) -> Result:
     if example.prompt is not None:
-        return _render(example, example.prompt)
+        return _result_of(example.title, example_of(example.prompt, example.index))
     from registry.dispatch import Dispatcher
     from registry.messages import reply_text
 
-    declared: Any = example.declared
+    declared: ExampleMessage = example.snapshot[example.name].EXAMPLE_MESSAGES[example.index]
     body = {"message": declared.text} if declared.arguments is None else {"arguments": declared.arguments}
     reply = Dispatcher(example.snapshot, timeout=timeout).dispatch({"recipient": example.name, **body})
     actual = reply_text(reply)
@@ -110,14 +113,9 @@ def _run(example: Example, timeout: float | None) -> Result:
     return Result(example.title, good and matches, declared.replies or None, (actual,))
 
 
-def _render(example: Example, prompt: Prompt) -> Result:
-    declared: Any = example.declared
-    try:
-        actual = tuple(str(message["content"]) for message in prompt.render(declared.inputs))
-    except RegistryError as error:
-        return Result(example.title, False, declared.renders, (str(error),))
-    passed = declared.renders is None or declared.renders == actual
-    return Result(example.title, passed, declared.renders, actual)
+def _result_of(title: str, found: ExampleResult) -> Result:
+    actual = (str(found.error),) if found.rendered is None else found.rendered
+    return Result(title, found.ok, found.expected, actual)
 
 
 def junit(name: str, results: Iterable[Result]) -> str:

@@ -29,12 +29,14 @@ class ExampleResult:
 
 def examples(prompt: Prompt) -> tuple[ExampleResult, ...]:
     """Render each example of a prompt and compare the text of each of its messages."""
-    found = []
-    for index, example in enumerate(prompt.spec.examples):
-        try:
-            rendered = prompt.render(example.inputs).texts
-        except RenderError as error:
-            found.append(ExampleResult(index, example.renders, None, error))
-        else:
-            found.append(ExampleResult(index, example.renders, rendered))
-    return tuple(found)
+    return tuple(example_of(prompt, index) for index in range(len(prompt.spec.examples)))
+
+
+def example_of(prompt: Prompt, index: int) -> ExampleResult:
+    """Render one example of a prompt and compare."""
+    example = prompt.spec.examples[index]
+    try:
+        rendered = prompt.render(example.inputs).texts
+    except RenderError as error:
+        return ExampleResult(index, example.renders, None, error)
+    return ExampleResult(index, example.renders, rendered)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -15,11 +15,12 @@ from registry.prompt_faults import Faults
 from registry.prompt_messages import MessageTemplate, slot_messages
 from registry.prompt_values import checked, complete, given, is_media, note_unexpected
 from registry.rendered import RenderedPrompt, text_of
+from registry.snapshots import Snapshot
 from registry.suggest import close
 from registry.template_parts import nfc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from registry.schema_check import Checker
     from registry.specs import InputSpec, PromptSpec
@@ -250,27 +251,15 @@ class Prompt:
         return f"<Prompt {self.name}({inputs})>"
 
 
-class PromptSnapshot(Mapping[str, Prompt]):
+class PromptSnapshot(Snapshot[Prompt]):
     """Immutable prompts by name, in the order of declaration. Every change returns a new snapshot."""
 
-    __slots__ = ("_digest", "_entries")
+    __slots__ = ()
 
-    _digest: str | None
-    _entries: dict[str, Prompt]
-
-    def __init__(self, entries: Mapping[str, Prompt] | None = None) -> None:
-        checked_entries = {name: _checked(name, prompt) for name, prompt in (entries or {}).items()}
-        super().__setattr__("_entries", checked_entries)
-        super().__setattr__("_digest", None)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the content, in hex: unchanged by layout and order, changed by every value."""
-        found = self._digest
-        if found is None:
-            found = digest_of_texts(sorted(f"{name} {prompt.digest}" for name, prompt in self.items()))
-            super().__setattr__("_digest", found)
-        return found
+    WHAT = "prompt"
+    MISSING = NoSuchPrompt
+    TAKEN = DuplicatePrompt
+    ADVICE = "with_prompt(), without() and combine() return a new one"
 
     def with_prompt(self, name: str, prompt: Prompt) -> PromptSnapshot:
         """Return a snapshot with one more prompt.
@@ -279,25 +268,11 @@ class PromptSnapshot(Mapping[str, Prompt]):
             DuplicatePrompt: The name is taken.
             TypeError: It is no prompt.
         """
-        return self.with_prompts({name: prompt})
+        return self._with({name: prompt})
 
     def with_prompts(self, prompts: Mapping[str, Prompt]) -> PromptSnapshot:
         """Return a snapshot with more prompts; all of them or, on an error, none."""
-        for name, prompt in prompts.items():
-            if name in self._entries:
-                sources = (self._entries[name].spec.source, _checked(name, prompt).spec.source)
-                raise DuplicatePrompt(name, filter(None, sources))
-        return PromptSnapshot({**self._entries, **prompts})
-
-    def without(self, *names: str) -> PromptSnapshot:
-        """Return a snapshot without the named prompts.
-
-        Raises:
-            NoSuchPrompt: A name is not there.
-        """
-        for name in names:
-            self[name]
-        return PromptSnapshot({name: prompt for name, prompt in self.items() if name not in names})
+        return self._with(prompts)
 
     def combine(self, other: PromptSnapshot) -> PromptSnapshot:
         """Return a snapshot of both.
@@ -305,50 +280,23 @@ class PromptSnapshot(Mapping[str, Prompt]):
         Raises:
             DuplicatePrompt: Both have a name; the error says where each comes from.
         """
-        return self.with_prompts(other)
+        return self._with(other)
 
-    def __getitem__(self, name: str) -> Prompt:
-        try:
-            return self._entries[name]
-        except KeyError:
-            raise NoSuchPrompt(name, close(name, self._entries)) from None
+    @classmethod
+    def _checked(cls, value: Prompt) -> Prompt:
+        if isinstance(value, Prompt):
+            return value
+        raise TypeError(f"{value!r} is no prompt: make one with registry.Prompt(spec)")
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
+    @classmethod
+    def _source(cls, value: Prompt) -> str:
+        return value.spec.source
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+    def _parts(self) -> list[str]:
+        return [f"{name} {prompt.digest}" for name, prompt in self.items()]
 
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PromptSnapshot):
-            return NotImplemented
-        return self is other or self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
+    def _replaced(self, entries: Mapping[str, Prompt]) -> PromptSnapshot:
+        return PromptSnapshot(entries)
 
     def __repr__(self) -> str:
         return f"<PromptSnapshot of {len(self)} prompts ({', '.join(self)})>"
-
-    def __copy__(self) -> PromptSnapshot:
-        return self
-
-    def __deepcopy__(self, _memo: dict[int, Any]) -> PromptSnapshot:
-        return self
-
-    def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        raise TypeError("a snapshot never changes: with_prompt(), without() and combine() return a new one")
-
-    __setitem__ = __delitem__ = __setattr__ = __delattr__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
-
-
-def _checked(name: object, prompt: object) -> Prompt:
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"a prompt's name is a text that is not empty, not {name!r}")
-    if not isinstance(prompt, Prompt):
-        raise TypeError(f"{prompt!r} is no prompt: make one with registry.Prompt(spec)")
-    return prompt

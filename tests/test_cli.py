@@ -271,6 +271,22 @@ def test_render_asks_on_a_terminal(run, give, monkeypatch):
     assert "q: " in run("render", "talk")[2]
 
 
+def test_render_takes_files(run, tmp_path):
+    """The value of an image is the path of a file, or a URL."""
+    (tmp_path / "dot.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "see.toml").write_text(
+        "version = 1\n[prompts.see]\ndescription = 'x'\ninputs.photo = {}\n"
+        "[[prompts.see.messages]]\nrole = 'user'\ntemplate = 'Look'\nimage = '{photo}'\n"
+    )
+    code, out, err = run("render", "see", "photo=dot.png", "--file", "see.toml", "--to", "openai")
+    assert (OK, "") == (code, err)
+    assert "data:image/png;base64," in out
+    assert (
+        "https://x.example/a.png"
+        in run("render", "see", "photo=https://x.example/a.png", "--file", "see.toml", "--to", "openai")[1]
+    )
+
+
 def test_run_calls_a_recipient(run):
     """Run prints the answer; JSON values and texts can be mixed."""
     words = ["run", "shorten", "text=Hello big world", "width:=11"]

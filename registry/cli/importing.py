@@ -41,6 +41,6 @@ def _faults(document: Document, sources: Sources) -> Iterator[Fault]:
 def _named(data: Any) -> Iterator[tuple[str, str, str]]:
     recipients = data.get("recipients") if isinstance(data, dict) else None
     for name, table in recipients.items() if isinstance(recipients, dict) else ():
-        key = _KEYS.get(table.get("kind")) if isinstance(table, dict) else None
+        key = _KEYS.get(str(table.get("kind"))) if isinstance(table, dict) else None
         if key is not None and isinstance(table.get(key), str):
             yield name, key, table[key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +54,20 @@ def command(name: str, words: tuple[str, ...], file: str, format_name: str, targ
 
 
 def typed(prompt: Prompt, values: dict[str, Any]) -> dict[str, Any]:
-    """Read the text given for an input that takes no text as JSON, so that ``age=30`` is a number."""
+    """Read the text given for an input that takes no text as JSON, so that ``age=30`` is a number.
+
+    The text for an image or a file is a URL, or else the path of a file: who types a command may name files.
+    """
     schemas = {item.name: item.schema for item in prompt.inputs}
-    return {name: _value(value, schemas.get(name, {})) for name, value in values.items()}
+    return {
+        name: _media(value) if name in prompt.media_inputs else _value(value, schemas.get(name, {}))
+        for name, value in values.items()
+    }
+
+
+def _media(value: Any) -> Any:
+    is_path = isinstance(value, str) and not value.startswith(("http://", "https://", "data:"))
+    return pathlib.Path(value) if is_path else value
 
 
 def _value(value: Any, schema: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from registry.loading.loader import load
 
 if TYPE_CHECKING:
     from registry.manager import Entry, RecipientSnapshot
+    from registry.specs import PythonOptions
 
 
 @click.command("run", context_settings={"ignore_unknown_options": False})
@@ -104,7 +105,8 @@ def with_backend(snapshot: RecipientSnapshot, name: str, backend: str) -> Recipi
         )
     spec = entry.SPEC
     assert spec is not None  # noqa: S101 - _takes_code has seen it
-    changed = attrs.evolve(spec, options=attrs.evolve(spec.options, backend=backend))
+    options: PythonOptions = spec.options  # type: ignore[assignment] # the kind decides
+    changed = attrs.evolve(spec, options=attrs.evolve(options, backend=backend))
     base = (entry if isinstance(entry, type) else type(entry)).__mro__[1]
     return snapshot.without(name).with_recipient(name, recipient_class(changed, base))
 
