@@ -67,7 +67,9 @@ def test_a_page_starts_with_its_code_summary_and_severity(code):
 def test_the_bad_example_has_the_fault_and_no_other(code, tmp_path, monkeypatch):
     """A bad example brings the code it is about, with its severity, and no other."""
     report = report_on(examples(code)["Bad"], tmp_path, monkeypatch)
-    assert {(code, CODES[code].severity)} == {(found.code, str(found.severity)) for found in report.diagnostics}
+    assert {(code, CODES[code].severity)} == {
+        (found.code, str(found.severity)) for found in report.diagnostics
+    }
 
 
 @pytest.mark.parametrize("code", [code for code in CODES if "## Good" in page(code)])

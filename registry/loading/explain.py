@@ -30,7 +30,8 @@ def explain(
 ) -> tuple[Fault, ...]:
     """Return the faults behind a validator's errors, without those that only follow from another one."""
     found = _Found(document, schema)
-    for error in errors:
+    # A value of the wrong type is most likely wrong in other ways too; those are not worth a word.
+    for error in sorted(errors, key=lambda error: error.kind.name != "type"):
         found.take(error)
     return tuple(found.faults())
 
@@ -93,9 +94,7 @@ class _Found:
 
     def _add(self, path: Path, code: str, message: str, hint: str = "", place: Place = Place.VALUE) -> None:
         fault = Fault(code, message, self.document, path, place, hint=hint)
-        known = self.other.setdefault((path, place), fault)
-        if code == "wrong-type" != known.code:
-            self.other[path, place] = fault
+        self.other.setdefault((path, place), fault)
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is to be reported."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
@@ -17,9 +17,5 @@ if TYPE_CHECKING:
 def validator(name: str = "registry") -> Validator:
     """Return the compiled validator of a shipped schema."""
     return jsonschema_rs.Draft202012Validator(
-        schema(name), pattern_options=jsonschema_rs.RegexOptions(), validate_formats=False, retriever=_refuse
+        schema(name), pattern_options=jsonschema_rs.RegexOptions(), validate_formats=False, offline=True
     )
-
-
-def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"{uri} is not fetched")
