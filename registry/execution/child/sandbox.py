@@ -86,9 +86,7 @@ def lock(folder: str, *, memory: int, file_size: int, open_files: int) -> None:
         Refused: The kernel lacks a part; the process must not run foreign code.
     """
     set_limits(memory=memory, file_size=file_size, open_files=open_files)
-    # With write access gone, this would no longer be possible: let the kernel end this process first.
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
-        score.write("1000")
+    be_first_to_go()
     libc = _libc()
     _checked(libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
     _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
@@ -96,6 +94,12 @@ def lock(folder: str, *, memory: int, file_size: int, open_files: int) -> None:
     restrict_files(version, folder)
     drop_capabilities()
     install(program(os.uname().machine, os.getpid(), truncate=version >= 3))
+
+
+def be_first_to_go() -> None:
+    """Ask the kernel to end this process before any other when the machine runs out of memory."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+        score.write("1000")
 
 
 def set_limits(*, memory: int, file_size: int, open_files: int) -> None:
