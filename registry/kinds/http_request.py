@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from registry.specs import HttpBody, HttpOptions, RecipientSpec
 
 _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
-_AUTHORITY = re.compile(
-    r"(https?://)([A-Za-z0-9.\-\u0080-\U0010ffff]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE
-)
+_AUTHORITY = re.compile(r"([A-Za-z0-9.\-\u0080-\U0010ffff]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 #: What is no part of a header's value: control characters but the tab.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 #: What the file may write into a URL as it is, besides letters and digits.
 _WRITTEN = "%:/?#[]@!$&'()*+,;=-._~"
-#: Start, authority, path, and the sign of a fragment.
-_PARTS = re.compile(r"(https?://)([^/#]*)([^#]*)(#)?", re.IGNORECASE)
+#: The part of a URL that is never sent; a section of a template begins with another #.
+_FRAGMENT = re.compile(r"(?<!\{)#.*", re.DOTALL)
+#: Start, authority, path.
+_PARTS = re.compile(r"(https?://)([^/]*)(.*)", re.IGNORECASE | re.DOTALL)
 #: Stands for a value in a URL's structure; noncharacters that no URL has.
 _MARK = re.compile("\ufdd2([0-9]+)\ufdd3")
 _DOTS = re.compile(r"(?:\.|%2[eE]){1,2}")
@@ -71,7 +71,7 @@ class _Building:
 
     def _url(self) -> str:
         where = self._path("url")
-        start, mark, query = self.options.url.partition("?")
+        start, _, query = _FRAGMENT.sub("", self.options.url).partition("?")
         try:
             skeleton = _Skeleton.of(self.filler.pieces(start, where))
         except Absent as absent:
@@ -80,7 +80,7 @@ class _Building:
         if match is None or not _AUTHORITY.fullmatch(authority := skeleton.host(match[2])):
             raise RecipientFailed(f"{where} does not start with http:// or https:// and a host")
         segments = [skeleton.segment(text, where) for text in match[3].split("/")]
-        pairs = list(self._written_query(query, where)) if mark and not match[4] else []
+        pairs = list(self._written_query(query, where)) if query else []
         pairs += [
             f"{_quote(name)}={_quote(value)}" for name, value in self._pairs(self.options.query, "query")
         ]
@@ -97,11 +97,7 @@ class _Building:
                     parts.append(self.filler.pieces(pair, where))
         for pieces in parts:
             skeleton = _Skeleton.of(pieces)
-            written, fragment, _ = skeleton.text.partition("#")
-            if written:
-                yield skeleton.encoded(written)
-            if fragment:
-                return
+            yield skeleton.encoded(skeleton.text)
 
     def _pairs(self, table: Mapping[str, str], key: str) -> Iterator[tuple[str, str]]:
         """Yield names and values; those whose argument is absent are left out, a list gives one each."""
@@ -137,10 +133,8 @@ class _Building:
             return None, ""
         if body.form is not None:
             pairs = list(self._pairs(body.form, "body.form"))
-            content, usual = (
-                urllib.parse.urlencode(pairs, errors="strict"),
-                "application/x-www-form-urlencoded",
-            )
+            content = "&".join(f"{_quote(name)}={_quote(value)}" for name, value in pairs)
+            usual = "application/x-www-form-urlencoded"
         elif body.text is not None:
             content = self.filler.needed(body.text, self._path("body.text"))
             usual = "text/plain; charset=utf-8"
