@@ -8,6 +8,7 @@ itself, and ``usage``, numbers that are added up.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import pathlib
@@ -18,7 +19,7 @@ import attrs
 
 from registry.exceptions import ChatError
 from registry.frozen import FrozenDict, freeze
-from registry.messages import new_id
+from registry.messages import Outcome, new_id, reply
 from registry.threads import in_thread
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def _frozen_usage(usage: Mapping[str, Any]) -> FrozenDict:
 class Transcript:
     """A conversation that has ended.
 
-    ``stop_reason`` is ``end_turn``; ``max_turns``: it went on for too long, and the last call was not made;
-    ``incomplete``: the last answer was broken off; ``no_answer``: the chat gave none.
+    ``stop_reason`` is ``end_turn``; ``max_turns``: it went on for too long, and the last calls were not made;
+    ``incomplete``: the last answer was broken off; ``no_answer``: the chat gave none. Every call has a reply,
+    calls that were not made one with the status ``not-called``.
     """
 
     #: The user's message, the chat's results (with ``author``) and the recipients' replies, in order.
@@ -132,7 +134,7 @@ def _recipient(result: Mapping[str, Any]) -> str:
     return USER if recipient is None else str(recipient)
 
 
-def _calls(result: Result) -> list[Any]:
+def calls_in(result: Result) -> list[Any]:
     """Return the messages in a result that address recipients."""
     if result.get("calls"):
         return list(result["calls"])
@@ -195,6 +197,7 @@ async def converse(
     *,
     max_turns: int = 10,
     on_result: Callable[[Result], None] | None = None,
+    on_message: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Transcript:
     """Ask a chat something and dispatch what it addresses to recipients until its turn ends.
 
@@ -202,27 +205,61 @@ async def converse(
         dispatcher: sends the messages to recipients.
         chat: see the module.
         prompt: what the user says.
-        max_turns: how many times the chat may answer, at least once.
+        max_turns: how many times the chat may answer, at least once. A chat that has ``CAN_CONCLUDE`` is
+            asked for its last answer with ``final=True``: then it calls nobody.
         on_result: is given every result as it comes, for display.
+        on_message: is given every message of the transcript as it comes, so that an error loses none.
 
     Raises:
         ChatError: the chat gave what is no result. What the chat itself raises passes through.
     """
-    messages: list[Any] = [_user_message(prompt)]
+    log = _Log(on_message)
+    log.add(_user_message(prompt))
     usage: dict[str, Any] = {}
     turns = 0
-    result = await _answer(chat.ask, prompt, on_result)
+    result = await _answer(_last(chat.ask, chat, max_turns - turns), prompt, on_result)
     while result is not None:
         turns += 1
-        messages.append({**result, "author": {"role": "assistant"}})
+        log.add({**result, "author": {"role": "assistant"}})
         _add(usage, result.get("usage"))
-        calls = _calls(result)
+        calls = calls_in(result)
         if not calls:
             ended = result.get("end_turn", True)
-            return Transcript(messages, turns, "end_turn" if ended else "incomplete", usage)
+            return Transcript(log.messages, turns, "end_turn" if ended else "incomplete", usage)
         if turns >= max_turns:
-            return Transcript(messages, turns, "max_turns", usage)
+            log.add(*(not_called(call, f"the limit of {max_turns} turns is reached") for call in calls))
+            return Transcript(log.messages, turns, "max_turns", usage)
         replies = await dispatcher.adispatch_many(calls)
-        messages += replies
-        result = await _answer(chat.post_messages, replies, on_result)
-    return Transcript(messages, turns, "no_answer", usage)
+        log.add(*replies)
+        result = await _answer(_last(chat.post_messages, chat, max_turns - turns), replies, on_result)
+    return Transcript(log.messages, turns, "no_answer", usage)
+
+
+@attrs.frozen
+class _Log:
+    """The messages so far, each told as it comes."""
+
+    tell: Callable[[Mapping[str, Any]], None] | None
+    messages: list[Mapping[str, Any]] = attrs.field(factory=list)
+
+    def add(self, *messages: Mapping[str, Any]) -> None:
+        for message in messages:
+            self.messages.append(message)
+            if self.tell is not None:
+                self.tell(message)
+
+
+def _last(method: Callable[..., Any], chat: Chat, left: int) -> Callable[..., Any]:
+    """Return the method, asking for an answer without calls where it is the last one and the chat can."""
+    return (
+        functools.partial(method, final=True)
+        if left <= 1 and getattr(chat, "CAN_CONCLUDE", False)
+        else method
+    )
+
+
+def not_called(call: Any, reason: str) -> dict[str, Any]:
+    """Return the reply to a call that was not made."""
+    name, call_id = (call.get(key) if isinstance(call, Mapping) else None for key in ("recipient", "id"))
+    outcome = Outcome(f"The call was not made: {reason}.", "not-called")
+    return reply(str(name), outcome, None if call_id is None else str(call_id))

@@ -159,6 +159,7 @@ class Dispatcher:
         *,
         max_turns: int = 10,
         on_result: Callable[[dict[str, Any]], None] | None = None,
+        on_message: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> Transcript:
         """Talk with a chat until its turn ends, answering the messages it addresses to recipients.
 
@@ -166,7 +167,9 @@ class Dispatcher:
         """
         from registry.conversation import converse
 
-        return await converse(self, chat, prompt, max_turns=max_turns, on_result=on_result)
+        return await converse(
+            self, chat, prompt, max_turns=max_turns, on_result=on_result, on_message=on_message
+        )
 
     async def aclose(self) -> None:
         """Close what was opened. The dispatcher can be used again."""
