@@ -247,9 +247,10 @@ async def serve_stream(
             await pending.finish(grace)
 
     async def send() -> None:
-        async for item in from_server:
-            writer.send_text(item.message.model_dump_json(by_alias=True, exclude_unset=True))
-            pending.sent(item.message)
+        async with from_server:
+            async for item in from_server:
+                writer.send_text(item.message.model_dump_json(by_alias=True, exclude_unset=True))
+                pending.sent(item.message)
 
     unsubscribe = service.subscribe(handlers.notify)
     try:

@@ -84,7 +84,8 @@ class Lines:
     def __init__(self, stream: BinaryIO) -> None:
         self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
-        threading.Thread(target=self._read, args=(stream,), daemon=True, name="stdin").start()
+        self.thread = threading.Thread(target=self._read, args=(stream,), daemon=True, name="stdin")
+        self.thread.start()
 
     def _read(self, stream: BinaryIO) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more

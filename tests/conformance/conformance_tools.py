@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import time
 
-from registry import Outcome, RecipientFailed
-from registry.progress import log, report_progress
+from registry import Outcome, RecipientFailed, log, report_progress
+
 
 #: One red pixel.
 PNG = base64.b64decode(
