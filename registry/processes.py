@@ -53,11 +53,7 @@ class Capture:
         self.tail += data[max(room, 0) :]
         # Cut rarely, so that the work stays linear.
         if len(self.tail) > self.most + _CHUNK:
-            self._trim()
-
-    def _trim(self) -> None:
-        keep = self.most // 2
-        del self.tail[: max(len(self.tail) - keep, 0)]
+            del self.tail[: len(self.tail) - self.most // 2]
 
     @property
     def cut(self) -> bool:
@@ -65,14 +61,23 @@ class Capture:
         return self.total > self.most
 
     def text(self) -> str:
-        """Return what was kept, as text; bytes that are no UTF-8 become U+FFFD."""
+        """Return what was kept, as text; bytes that are no UTF-8 become U+FFFD.
+
+        Where something was left out a line says how much, if there is room for it.
+        """
         if not self.cut:
             return (self.head + self.tail).decode("utf-8", "replace")
-        self._trim()
-        head = self.head.decode("utf-8", "ignore")
-        tail = self.tail.decode("utf-8", "ignore")
-        left_out = self.total - len(self.head) - len(self.tail)
-        return f"{head}\n… {left_out} of {self.total} bytes left out …\n{tail}"
+        room = self.most - len(_note(self.total, self.total).encode())
+        noted = room > 0
+        room = room if noted else self.most
+        head = bytes(self.head[: room - room // 2])
+        tail = bytes(self.tail[len(self.tail) - room // 2 :])
+        note = _note(self.total - len(head) - len(tail), self.total) if noted else ""
+        return head.decode("utf-8", "ignore") + note + tail.decode("utf-8", "ignore")
+
+
+def _note(left_out: int, total: int) -> str:
+    return f"\n… {left_out} of {total} bytes left out …\n"
 
 
 @attrs.frozen

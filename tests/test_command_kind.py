@@ -175,8 +175,8 @@ def test_secrets_are_hidden_in_all_that_comes_back(monkeypatch):
 
 def test_output_is_bounded_while_it_is_read():
     """Head and tail are kept, and the model is told how much there was."""
-    outcome = python("print('a' * 2_000_000 + 'b' * 2_000_000)", max_output=20)
-    assert outcome.text == f"{'a' * 10}\n… 3999981 of 4000001 bytes left out …\n{'b' * 9}\n"
+    outcome = python("print('a' * 2_000_000 + 'b' * 2_000_000)", max_output=64)
+    assert outcome.text == f"{'a' * 11}\n… 3999980 of 4000001 bytes left out …\n{'b' * 9}\n"
     assert (outcome.metadata["truncated"], outcome.metadata["written_bytes"]) == (True, 4_000_001)
 
 
@@ -185,20 +185,40 @@ def test_bytes_that_are_no_text_are_replaced():
     assert python("import sys; sys.stdout.buffer.write(bytes([255, 65]))").text == "\ufffdA"
 
 
-@given(st.lists(st.binary(max_size=30), max_size=20), st.integers(0, 50))
+def test_both_streams_of_a_failure_keep_to_the_limit():
+    """All that a model reads counts."""
+    outcome = python("import sys; print('a' * 90); sys.exit('b' * 90)", max_output=100)
+    assert len(outcome.text.encode()) <= 100
+    assert outcome.text.endswith("b\n[exit code 1]")
+
+
+@given(st.lists(st.binary(max_size=60), max_size=20), st.integers(0, 200))
 def test_a_capture_keeps_both_ends(chunks, most):
-    """However the stream is cut into pieces, what is kept is its head and its tail."""
+    """However the stream is cut into pieces, what is kept is its head and its tail, within the limit."""
     capture = Capture(most)
     for chunk in chunks:
         capture.add(chunk)
     whole = b"".join(chunks)
     assert (capture.total, capture.cut) == (len(whole), len(whole) > most)
-    if capture.cut:
-        capture.text()
-        kept = bytes(capture.head) + bytes(capture.tail)
-        assert kept == whole[: most - most // 2] + whole[len(whole) - most // 2 :]
-    else:
+    if not capture.cut:
         assert capture.text() == whole.decode("utf-8", "replace")
+        return
+    text = capture.text()
+    head, note, tail = text.partition("\n… ")
+    assert len(text.encode()) <= most
+    assert whole.decode("utf-8", "ignore").startswith(head if note else "")
+    assert f" of {len(whole)} bytes left out …\n" in tail or not note
+
+
+def test_a_long_stream_takes_little_memory(monkeypatch):
+    """What is in the middle is let go of."""
+    monkeypatch.setattr(processes, "_CHUNK", 10)
+    capture = Capture(100)
+    for _ in range(1_000):
+        capture.add(b"abcdefghi\n")
+        assert len(capture.head) + len(capture.tail) <= 170
+    line = "abcdefghi\n"
+    assert capture.text() == f"{line * 3}a\n… 9939 of 10000 bytes left out …\n{line * 3}"
 
 
 # --- how it ends

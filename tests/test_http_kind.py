@@ -316,8 +316,9 @@ def test_an_error_shows_the_beginning_of_a_long_body():
     assert outcome.text == "HTTP 400 Bad Request"
 
 
-def test_a_long_text_is_cut_while_it_is_read():
+def test_a_long_text_is_cut_while_it_is_read(monkeypatch):
     """No more than the limit is kept, and the model is told."""
+    monkeypatch.setattr("registry.kinds.http.MOST_TEXT", 10)
     outcome, _ = ask({}, answer("x" * 1_000_000), max_output=100)
     assert outcome.text == "x" * 100 + "\n… the answer is longer than 100 bytes …"
     assert outcome.metadata["truncated"] is True

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
+from registry.cutting import cut
 from registry.exceptions import RecipientFailed
 from registry.kinds.declared import Declared
 from registry.messages import Outcome
-from registry.placeholders import Absent, Filler
 from registry.redaction import hide, variables_of
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class CommandRecipient(Declared):
     ``--name={value}``, where the program could take it for an option.
     """
 
-    #: The recipient ends the program itself and tells what it printed until then.
-    KEEPS_TIME: ClassVar[bool] = True
+    #: It ends the program itself and tells what it printed until then, and it cuts output while it is read.
+    KEEPS_LIMITS: ClassVar[bool] = True
 
     async def acall(self, arguments: dict[str, Any]) -> Outcome:
         """Run the program of a call.
@@ -45,17 +45,19 @@ class CommandRecipient(Declared):
         """
         from registry.processes import run
 
-        program = self._program(arguments)
-        ended = await run(program, seconds=self.SPEC.timeout, most=self.SPEC.max_output or MOST)
+        most = self.SPEC.max_output or MOST
+        ended = await run(self._program(arguments), seconds=self.SPEC.timeout, most=most)
         outcome = self._outcome(ended)
         variables = variables_of(type(self))
+        text, _ = cut(hide(outcome.text, variables), most)
         metadata = {
             key: hide(value, variables) if isinstance(value, str) else value
             for key, value in outcome.metadata.items()
         }
-        return attrs.evolve(outcome, text=hide(outcome.text, variables), metadata=metadata)
+        return attrs.evolve(outcome, text=text, metadata=metadata)
 
     def _program(self, arguments: dict[str, Any]) -> Program:
+        from registry.placeholders import Absent, Filler
         from registry.processes import Program
 
         options: CommandOptions = self.SPEC.options  # type: ignore[assignment]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from registry.specs import HttpOptions
     from registry.transports import Policy
 
-#: Bytes of a text answer that are read where the declaration has no ``max_output``.
+#: Bytes of a text answer that are read, or ``max_output`` where that is more.
 MOST_TEXT = 1 << 20
 #: Bytes of a JSON answer, of which often only a part is wanted.
 MOST_JSON = 16 << 20
@@ -32,9 +32,6 @@ class HttpRecipient(Declared):
 
     Inside ``async with`` connections are kept for the next call; all recipients of an event loop share them.
     """
-
-    #: The dispatcher leaves the limit to the recipient.
-    KEEPS_TIME: ClassVar[bool] = True
 
     _open: contextlib.AsyncExitStack | None = attrs.field(default=None, init=False, repr=False)
 
@@ -73,7 +70,7 @@ class HttpRecipient(Declared):
         return Policy(
             connect=options.connect_timeout or phase,
             read=options.read_timeout or phase,
-            most=(self.SPEC.max_output or MOST_TEXT) if plain else MOST_JSON,
+            most=max(MOST_TEXT, self.SPEC.max_output or 0) if plain else MOST_JSON,
             redirects=options.follow_redirects,
             retries=options.retries,
         )
