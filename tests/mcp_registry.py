@@ -8,7 +8,7 @@ import sys
 import threading
 
 from registry import Outcome, Recipient, RecipientFailed, RecipientManager, RecipientSnapshot, reply
-from registry.loading.loader import loads
+from registry.loading.loader import load, loads
 from registry.progress import log, report_progress
 
 PROMPTS = """

@@ -1,0 +1,17 @@
+"""Serves the test registry over HTTP; options come as JSON."""
+
+import json
+import sys
+
+import mcp_registry
+from registry.serve import serve_http
+
+
+def main(options):
+    path = options.get("path")
+    manager = mcp_registry.manager() if path is None else mcp_registry.RecipientManager(mcp_registry.load(path))
+    serve_http(manager, **options)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
