@@ -515,6 +515,12 @@ parameter_schemas = st.recursive(
 )
 
 
+#: Schemas of which one keyword has any value at all.
+faulty_schemas = st.builds(
+    lambda keyword, value: {"properties": {"x": {keyword: value}}},
+    st.sampled_from(["type", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "required", "$ref", "title"]),
+    st.none() | st.integers() | st.text("a#/", max_size=3) | st.lists(st.none() | st.just({}), max_size=2),
+)
 #: Those of them that every target has words for, with rare exceptions.
 portable_schemas = st.recursive(
     _labelled(value_schemas),

@@ -7,6 +7,8 @@ from registry.export import export
 from registry.export.merge import Unmergeable, merge
 
 UNSUPPORTED = "unsupported-schema"
+#: A definition with a name of its own, which a validator can follow.
+OTHER = {"$defs": {"other": {"$id": "urn:other", "type": "string"}}}
 NUMBER = {"type": "number"}
 
 
@@ -106,14 +108,14 @@ def test_the_root_stays_an_object_beside_any_of():
         ({"oneOf": [TEXT, TEXT]}, ()),
         ({"allOf": [TEXT, NUMBER]}, ()),
         ({"allOf": [TEXT, False]}, ()),
-        ({"$ref": "#/nowhere"}, ()),
+        ({"$ref": "urn:other"}, ()),
         ({"type": "array", "items": {"$ref": "#"}}, ("items",)),
         ({"$ref": "#/properties/x"}, ()),
     ],
 )
 def test_what_gemini_cannot_say_is_refused(part, pointer):
     """A schema is refused at the place that has no form there."""
-    assert [(UNSUPPORTED, ("properties", "x", *pointer))] == refused(with_x(part), "gemini")
+    assert [(UNSUPPORTED, ("properties", "x", *pointer))] == refused(with_x(part, **OTHER), "gemini")
 
 
 def test_a_problem_is_reported_once():
@@ -146,7 +148,7 @@ def test_references_that_unfold_too_deep_are_refused():
     plain = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(400)}
     nested = {f"d{n}": {"type": "array", "items": {"$ref": f"#/$defs/d{n + 1}"}} for n in range(400)}
     wrapped = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}, TEXT]} for n in range(90)}
-    for defs in (plain, nested, wrapped):
+    for defs in (plain | {"d400": TEXT}, nested | {"d400": TEXT}, wrapped | {"d90": TEXT}):
         assert UNSUPPORTED in {
             code for code, _ in refused(with_x({"$ref": "#/$defs/d0"}, **{"$defs": defs}), "gemini")
         }

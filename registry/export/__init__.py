@@ -101,7 +101,7 @@ def _tool(
             f"{target} takes no tool called {name!r}",
             hint="use 1 to 64 ASCII letters, digits, dashes and underscores, a letter first",
         )
-    schema = _rooted(_schema_of(recipient), problems)
+    schema = _rooted(recipient, problems)
     if problems.found:
         return None
     spec = recipient.SPEC
@@ -118,16 +118,31 @@ def _schema_of(recipient: type[Recipient] | Recipient) -> Schema:
     return {**schema, "required": names} if names else schema
 
 
-def _rooted(schema: Schema, problems: Problems) -> Schema:
-    """Return a copy whose root says that arguments are an object, as every target wants it."""
+def _rooted(recipient: type[Recipient] | Recipient, problems: Problems) -> Schema:
+    """Return a copy of the schema whose root says that arguments are an object, as every target wants it."""
+    schema = _schema_of(recipient)
     if too_deep(schema):
         problems.unsupported(f"the schema has more than {MAX_DEPTH} levels", (), "make it flatter")
+        return {}
+    if recipient.SPEC is None and not _is_sound(schema, problems):
         return {}
     kinds = types_of({"type": schema["type"]}) if "type" in schema else ["object"]
     if "object" not in kinds:
         problems.unsupported("the arguments of a call are an object", ("type",), 'write type = "object"')
     done: Schema = thaw({"type": "object", **schema})
     return {**done, "type": "object"}
+
+
+def _is_sound(schema: Schema, problems: Problems) -> bool:
+    """Check a schema that was not declared in a file, where it would have been checked at load."""
+    from registry.schema_check import compile as compile_schema
+
+    try:
+        compile_schema(schema)
+    except ValueError as error:
+        problems.unsupported(str(error), (), "calls of this recipient would fail too")
+        return False
+    return True
 
 
 class _Callable(types.ModuleType):

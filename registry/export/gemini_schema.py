@@ -100,7 +100,7 @@ class _Translation:
     def _target(self, reference: str, inside: Inside) -> tuple[Any, Inside]:
         found = resolve(self.root, reference)
         if found is None:
-            raise _Refused(f"the reference {reference!r} leads nowhere")
+            raise _Refused(f"the reference {reference!r} cannot be followed")
         path, target = found
         if path in inside:
             raise _Refused(

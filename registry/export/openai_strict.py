@@ -103,7 +103,7 @@ class _Translation:
         reference = schema["$ref"]
         found = resolve(self.root, reference)
         if found is None:
-            self.problems.unsupported(f"the reference {reference!r} leads nowhere", (*path, "$ref"))
+            self.problems.unsupported(f"the reference {reference!r} cannot be followed", (*path, "$ref"))
             return {}
         others = sorted(set(schema) - _LABELS - SILENT - {"$ref", "$defs", "definitions"})
         if others:

@@ -70,6 +70,17 @@ def test_every_schema_is_exported_or_refused(schema, target):
     assert before == schema
 
 
+@given(strategies.json_values() | strategies.faulty_schemas, st.sampled_from(sorted(EXPORTERS)))
+def test_what_is_no_schema_is_refused_or_exported(value, target):
+    """A class of the caller's own may have anything for a schema; the outcome is data or a report."""
+    refusal, first = None, None
+    try:
+        first = export({"tool": tool(value if isinstance(value, dict) else {"properties": value})}, target)
+    except ExportRefused as error:
+        refusal = error
+    assert refusal is not None or json.loads(json.dumps(first)) == first
+
+
 @given(
     strategies.input_schemas(),
     st.sampled_from(["anthropic", "json-schema", "mcp", "openai", "openai-responses"]),
