@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _LOG = logging.getLogger("registry.function")
 #: Characters of a line that has no end yet.
@@ -84,6 +84,15 @@ class _Switch:
 
 
 _SWITCH = _Switch()
+
+
+def call_aside(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function whose output goes to the log to its end, also when nobody waits for it any more."""
+    _SWITCH.on()
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _SWITCH.off()
 
 
 @contextlib.contextmanager

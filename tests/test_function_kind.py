@@ -121,6 +121,16 @@ def printing_function(text):
     return threading.current_thread().name
 
 
+STARTED, GO_ON, DONE = threading.Event(), threading.Event(), threading.Event()
+
+
+def prints_late():
+    STARTED.set()
+    GO_ON.wait()
+    print("late")  # noqa: T201 - what is printed is what is tested
+    DONE.set()
+
+
 def returns(what):
     cyclic = []
     cyclic.append(cyclic)
@@ -353,6 +363,23 @@ def test_what_is_printed_goes_to_the_log(caplog, capsys):
     call("printing_function", text="one\ntwo")
     assert [record.message for record in caplog.records] == ["fn: one", "fn: two", "fn: half"]
     assert capsys.readouterr().out == ""
+
+
+def test_a_call_that_was_given_up_still_prints_to_the_log(caplog, capsys):
+    """A thread cannot be stopped; what it prints later is no answer."""
+    caplog.set_level("INFO", "registry.function")
+
+    async def go():
+        task = asyncio.create_task(recipient(f"{__name__}:prints_late").acall({}))
+        await asyncio.to_thread(STARTED.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(go())
+    GO_ON.set()
+    DONE.wait()
+    assert ([record.message for record in caplog.records], capsys.readouterr().out) == (["fn: late"], "")
 
 
 def test_what_others_print_stays_where_it_was(caplog, capsys):

@@ -39,7 +39,7 @@ class FunctionRecipient(Declared):
         """
         import inspect
 
-        from registry.printing import printing_to_log
+        from registry.printing import call_aside, printing_to_log
         from registry.threads import in_thread
 
         with printing_to_log(self.RECIPIENT_NAME):
@@ -52,7 +52,7 @@ class FunctionRecipient(Declared):
                 if inspect.iscoroutinefunction(function):
                     result = await function(*positional, **named)
                 else:
-                    result = await in_thread(function, *positional, **named)
+                    result = await in_thread(call_aside, function, *positional, **named)
                     if inspect.isawaitable(result):
                         result = await result
             except SystemExit as error:
