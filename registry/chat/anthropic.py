@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from registry.chat.retry import Retry
     from registry.manager import Entry, RecipientManager
+    from registry.rendered import RenderedPrompt
 
 _VERSION = "2023-06-01"
 #: Tokens an answer may have unless told otherwise: the API wants a number.
@@ -113,6 +114,11 @@ class Messages(Wire):
         if request.stream:
             body["stream"] = True
         return body | dict(request.options)
+
+    def opening(self, prompt: RenderedPrompt) -> tuple[str, list[Item]]:
+        """Return the system messages joined, and the others as this API takes them."""
+        found = prompt.to_anthropic()
+        return found.get("system", ""), found["messages"]
 
     def results(self, replies: Iterable[Item]) -> list[Item]:
         """Return the results of calls, as this API takes them."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from registry.chat.wire import Item, Wire
     from registry.manager import Entry
+    from registry.rendered import RenderedPrompt
 
 #: What an answer that is not as documented makes of code that reads it.
 _UNEXPECTED = (AttributeError, InvalidMessage, LookupError, TypeError, ValueError)
@@ -94,9 +95,11 @@ class ProviderChat:
         """A copy of what was said so far, in the provider's own form."""
         return list(self._history)
 
-    def say(self, role: str, content: Any) -> None:
-        """Add a message of the ``user`` or the ``assistant`` to the history, without asking the model."""
-        self._history.append(self._wire.said(role, content))
+    def begin(self, prompt: RenderedPrompt) -> None:
+        """Begin a new conversation with the messages of a rendered prompt, without asking the model."""
+        system, self._history = self._wire.opening(prompt)
+        self._open = {}
+        self._request = attrs.evolve(self._request, system=system)
 
     async def ask(self, prompt: str, /, *, final: bool = False) -> AsyncGenerator[dict[str, Any], None]:
         """Say something as the user and yield the results of the answer; the last one is whole.
@@ -106,7 +109,7 @@ class ProviderChat:
         """
         self._close_calls()
         start = len(self._history)
-        self.say("user", prompt)
+        self._history.append(self._wire.said("user", prompt))
         arrived = False
         try:
             async with contextlib.aclosing(self._answered(final=final)) as results:

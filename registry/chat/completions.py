@@ -11,11 +11,15 @@ from registry.chat.http import words_of
 from registry.chat.wire import Answer, Fold, Item, Request, Wire, tokens
 from registry.exceptions import ChatError
 from registry.messages import new_id
+from registry.rendered import text_of
 from registry.toolcalls import tool_calls_from_openai, tool_result_for_openai
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from registry.rendered import RenderedPrompt
+
+_SYSTEM = frozenset({"system", "developer"})
 _TOKENS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 
 
@@ -100,6 +104,12 @@ class Completions(Wire):
         if request.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body | dict(request.options)
+
+    def opening(self, prompt: RenderedPrompt) -> tuple[str, list[Item]]:
+        """Return the system messages joined, and the others as this API takes them."""
+        messages = prompt.to_openai()
+        system = [text_of(message["content"]) for message in messages if message["role"] in _SYSTEM]
+        return "\n\n".join(system), [message for message in messages if message["role"] not in _SYSTEM]
 
     def results(self, replies: Iterable[Item]) -> list[Item]:
         """Return the results of calls, as this API takes them."""

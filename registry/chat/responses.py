@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.chat.completions import raise_error
+from registry.chat.completions import Completions, raise_error
 from registry.chat.http import words_of
 from registry.chat.wire import Answer, Fold, Item, Request, Wire, tokens
 from registry.exceptions import ChatError
@@ -14,6 +14,8 @@ from registry.toolcalls import tool_calls_from_openai_responses, tool_result_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from registry.rendered import RenderedPrompt
 
 _TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
 _DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
@@ -39,6 +41,19 @@ class _Fold(Fold):
         if self.whole is None:
             return None
         return {**self.whole, "output": self.whole.get("output") or self.items}
+
+
+def _content(content: Any) -> Any:
+    """Return a message's content with its parts under the names of this API."""
+    return content if isinstance(content, str) else [_part(part) for part in content]
+
+
+def _part(part: Item) -> Item:
+    if part["type"] == "image_url":
+        return {"type": "input_image", "image_url": part["image_url"]["url"]}
+    if part["type"] == "file":
+        return {"type": "input_file", **part["file"]}
+    return {"type": "input_text", "text": part["text"]}
 
 
 def _text_of(item: Item) -> str:
@@ -68,6 +83,11 @@ class Responses(Wire):
         if request.stream:
             body["stream"] = True
         return body | dict(request.options)
+
+    def opening(self, prompt: RenderedPrompt) -> tuple[str, list[Item]]:
+        """Return the system messages joined, and the others as this API takes them."""
+        system, messages = Completions().opening(prompt)
+        return system, [{**message, "content": _content(message["content"])} for message in messages]
 
     def results(self, replies: Iterable[Item]) -> list[Item]:
         """Return the results of calls, as this API takes them."""

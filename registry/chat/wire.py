@@ -10,6 +10,8 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from registry.rendered import RenderedPrompt
+
 Item = dict[str, Any]
 
 
@@ -91,6 +93,10 @@ class Wire(abc.ABC):
     @abc.abstractmethod
     def read(self, response: Item) -> Answer:
         """Read an answer in one piece."""
+
+    @abc.abstractmethod
+    def opening(self, prompt: RenderedPrompt) -> tuple[str, list[Item]]:
+        """Return what a prompt tells the model before all else, and its other messages."""
 
     def said(self, role: str, content: Any) -> Item:
         """Return a message of the user or the assistant."""
