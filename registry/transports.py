@@ -34,8 +34,6 @@ MOST_REDIRECTS = 5
 BACKOFF = 0.2
 #: Seconds that a server's wish for a later try is honoured at most.
 LONGEST_WAIT = 5.0
-#: Headers that another server gets to see too.
-_HARMLESS = frozenset({b"accept", b"accept-encoding", b"accept-language", b"user-agent"})
 
 
 @attrs.frozen
@@ -59,7 +57,7 @@ class Policy:
     read: float = 30.0
     #: Bytes of the answer's body, unpacked, that are read at most.
     most: int = 1 << 20
-    #: ``never``, ``same-origin`` or ``always``.
+    #: ``never`` or ``same-host``: the same scheme, host and port.
     redirects: str = "never"
     #: How often an idempotent request is tried again.
     retries: int = 0
@@ -167,7 +165,7 @@ async def _follow(pool: _Pool, request: Request, policy: Policy) -> Response:
         location = response.headers.get("location")
         if response.status not in _REDIRECTS or location is None or policy.redirects == "never":
             return response
-        request = _redirected(request, response.status, location, policy)
+        request = _redirected(request, response.status, location)
     raise TransportError(f"{_host(request)} redirects more than {MOST_REDIRECTS} times")
 
 
@@ -214,22 +212,17 @@ def _unpacker(encoding: str) -> zlib._Decompress | None:
     return zlib.decompressobj(32 + zlib.MAX_WBITS)
 
 
-def _redirected(request: Request, status: int, location: str, policy: Policy) -> Request:
-    """Return the request that a redirect asks for. Another origin gets neither body nor credentials."""
+def _redirected(request: Request, status: int, location: str) -> Request:
+    """Return the request that a redirect asks for; it stays with the same scheme, host and port."""
     try:
         url = httpx.URL(request.url).join(location)
     except httpx.InvalidURL:
         raise TransportError(f"{_host(request)} redirects to what is no URL") from None
-    same = _origin(url) == _origin(httpx.URL(request.url))
-    if url.scheme not in ("http", "https") or not (same or policy.redirects == "always"):
-        raise TransportError(f"{_host(request)} redirects to another origin, which the file does not allow")
-    keeps = status in (307, 308) or request.method in ("GET", "HEAD")
-    if keeps and not same and request.body is not None:
-        raise TransportError(f"{_host(request)} redirects a request with a body to another origin")
-    headers = request.headers if same else tuple(h for h in request.headers if h[0].lower() in _HARMLESS)
-    if keeps:
-        return attrs.evolve(request, url=str(url), headers=headers)
-    headers = tuple(header for header in headers if not header[0].lower().startswith(b"content-"))
+    if _origin(url) != _origin(httpx.URL(request.url)):
+        raise TransportError(f"{_host(request)} redirects to another host, which is never followed")
+    if status in (307, 308) or request.method in ("GET", "HEAD"):
+        return attrs.evolve(request, url=str(url))
+    headers = tuple(header for header in request.headers if not header[0].lower().startswith(b"content-"))
     return attrs.evolve(request, method="GET", url=str(url), headers=headers, body=None)
 
 
