@@ -7,6 +7,7 @@ and checked again. Arguments that the schema does not know are errors, unless it
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -183,8 +184,11 @@ class Binding:
             return _located(fault.path, self._unknown(fault.path, value))
         if self.secret or fault.keyword in {"required", "json"}:
             return _located(fault.path, fault.message)
-        for step in fault.path:
-            value = value[step]
+        try:
+            for step in fault.path:
+                value = value[step]
+        except (LookupError, TypeError):  # the path is not sure: see `Checker.errors`
+            return _located(fault.path, fault.message)
         return _located(fault.path, f"{fault.message} (got {_echo(value)})")
 
     def _unknown(self, path: schema_check.Path, value: Any) -> str:
@@ -192,8 +196,9 @@ class Binding:
         from registry.suggest import close
 
         node: Any = self.schema
-        for step in path[:-1]:
-            node, value = self.coercer.child(node, value, step), value[step]
+        with contextlib.suppress(LookupError, TypeError):  # as above
+            for step in path[:-1]:
+                node, value = self.coercer.child(node, value, step), value[step]
         names = sorted(self.coercer.names(node))
         near = " or ".join(close(str(path[-1]), names))
         known = (

@@ -98,7 +98,7 @@ class Transcript:
         """
         text = pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
         try:
-            *messages, last = (json.loads(line) for line in text.splitlines())
+            *messages, last = (json.loads(line) for line in text.removesuffix("\n").split("\n"))
             roles = [message["author"]["role"] for message in messages]
             end = last["end"]
             assert all(isinstance(role, str) for role in roles)  # noqa: S101 - caught right here

@@ -5,18 +5,14 @@ from __future__ import annotations
 
 def clean(text: str) -> str:
     """Return the text with U+FFFD for lone surrogates, which no encoding has."""
-    if text.isascii():
-        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def cut(text: str, most: int) -> tuple[str, int]:
-    """Return the text in at most so many bytes of UTF-8, and the bytes of the whole.
+    """Return the text in at most so many bytes of UTF-8, and how many the whole has.
 
     What is left out of the middle is replaced by a line that says how much it was, where that line fits.
     """
-    if len(text) * 4 <= most:
-        return text, 0
     data = text.encode()
     total = len(data)
     if total <= most:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("registry.dispatch")
 
 
+#: A reply repeats no more of a name that nobody has.
+_LONGEST_NAME = 80
 #: Errors that say all there is to know: no traceback is logged for them.
 _EXPLAINED = (InvalidArguments, InvalidMessage, RefusedError, TimeIsUpError)
 
@@ -117,6 +119,7 @@ class Dispatcher:
                 raise
             outcome = outcome_of(error, slot)  # the recipient awaited what was cancelled
         except NoSuchRecipient as error:
+            call = Call(error.name[:_LONGEST_NAME], id=None if call is None else call.id)
             outcome = unknown(error, list(self._recipients))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it does, there is an answer
             outcome = outcome_of(error, slot)
@@ -268,7 +271,7 @@ class Dispatcher:
 def _name_in(message: Any) -> str:
     """Return the name a reply is given from, as far as the message has one."""
     name = message.get("recipient") if isinstance(message, Mapping) else None
-    return name[:80] if isinstance(name, str) and name else "dispatcher"
+    return name[:_LONGEST_NAME] if isinstance(name, str) and name else "dispatcher"
 
 
 def _is_cancelled() -> bool:

@@ -130,9 +130,10 @@ class Recipient(metaclass=RecipientMeta):
 
 
 async def _aprocess_from_process(self: Recipient, message: Message, **kwargs: Any) -> Message:
-    import asyncio
+    from registry.threads import in_thread
 
-    return await asyncio.to_thread(self.process, message, **kwargs)
+    answer: Message = await in_thread(self.process, message, **kwargs)
+    return answer
 
 
 def _process_from_aprocess(self: Recipient, message: Message, **kwargs: Any) -> Message:

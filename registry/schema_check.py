@@ -33,7 +33,7 @@ _LARGE = 10_000
 _MAX_ECHO = 200
 #: The keywords that rule out unknown names.
 CLOSING = ("additionalProperties", "unevaluatedProperties")
-_DIGITS = re.compile(r"\+?[0-9]{1,20}")
+_DIGITS = re.compile(r"\+?[0-9]{1,4000}")
 _ARTICLES = {"array": "a list", "integer": "an integer", "null": "null", "object": "an object"}
 
 
@@ -163,7 +163,11 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
 
 
 def _true_path(path: list[str | int], value: Any) -> Path:
-    """Return the path that the validator means: it takes names of digits for indexes and drops empty ones."""
+    """Return the path that the validator means: it takes names of digits for indexes and drops empty ones.
+
+    Raises:
+        LookupError, TypeError: what it means cannot be told.
+    """
     steps: list[str | int] = []
     pending = path[::-1]
     while pending:
@@ -227,12 +231,15 @@ class Checker:
         value = thaw(value)  # the validator takes no subclass of list
         if self.fits(value):
             return ()
-        found = (
-            fault
-            for error in self._found(value)
-            for fault in _faults_of(error, _true_path(error.instance_path, value))
-        )
+        found = (fault for error in self._found(value) for fault in self._told(error, value))
         return tuple(itertools.islice(found, MAX_FAULTS))
+
+    @staticmethod
+    def _told(error: jsonschema_rs.ValidationError, value: Any) -> Iterator[SchemaFault]:
+        try:
+            return _faults_of(error, _true_path(error.instance_path, value))
+        except (LookupError, TypeError):
+            return _faults_of(error, tuple(error.instance_path))
 
     def _found(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
         if sum(1 for _ in _walk(value)) <= _LARGE:

@@ -65,6 +65,8 @@ class Slot:
     def of(cls, name: str, entry: Entry, timeout: float | None, max_output: int | None) -> Slot:
         """Make a slot for a class or an instance, under a dispatcher's limits: the smaller ones count."""
         kind = entry if isinstance(entry, type) else type(entry)
+        if not issubclass(kind, Recipient):
+            raise TypeError(f"{name!r} is registered but no recipient: it is a {kind.__name__}")
         spec = kind.SPEC
         instance = entry() if isinstance(entry, type) else entry  # a class does no I/O when it is called
         seconds, size = (None, None) if spec is None else (spec.timeout, spec.max_output)
