@@ -356,6 +356,7 @@ def test_export_reports_what_a_target_cannot_express(run, tmp_path):
     code, out, err = run("export", "anthropic", "root.toml")
     assert (FOUND, "") == (code, out)
     assert "unsupported-schema" in err
+    assert "root.toml:6:" in err
 
 
 def test_schema_is_printed_and_installed(run, tmp_path):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from registry.cli.options import DEFAULT_FILE
 from registry.cli.output import show_json, show_report
-from registry.exceptions import ExportRefused
-from registry.export import EXPORTERS, export
+from registry.diagnostics import Report
+from registry.export import EXPORTERS, export_with_problems
 from registry.loading.loader import load
 from registry.suggest import close
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from registry.export.problems import Problem
 
 
 @click.command("export")
@@ -26,11 +33,25 @@ def command(target: str, file: str, format_name: str) -> int:  # noqa: ARG001 - 
         near = close(target, EXPORTERS)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise click.UsageError(f"there is no target {target!r}; there are: {', '.join(EXPORTERS)}.{hint}")
-    snapshot = load(file)
-    try:
-        tools = export(snapshot, target)
-    except ExportRefused as refused:
-        show_report(refused.report, err=True)
+    tools, problems = export_with_problems(load(file), target)
+    if problems:
+        show_report(_report(file, problems), err=True)
         return 1
     show_json(tools)
     return 0
+
+
+def _report(file: str, problems: Iterable[Problem]) -> Report:
+    """Give each problem its place in the file that declares the recipient."""
+    from registry.loading.locate import locate
+    from registry.loading.read import read
+
+    sources, _ = read(file)
+    homes = {name: document for document in sources.documents for name in document.data.get("recipients", {})}
+    found = [problem.fault(homes.get(problem.recipient, sources.root)) for problem in problems]
+    return Report(
+        locate(found),
+        files=len(sources.documents),
+        recipients=len(homes),
+        sources={document.name: document.text for document in sources.documents},
+    )
