@@ -62,6 +62,9 @@ class Threads:
         self._most = most
         self._lock = threading.Lock()
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        #: One entry for each thread to be started: starting one takes longer than an event loop should wait.
+        self._starts: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._starter: threading.Thread | None = None
         self._live = 0
         #: Threads that wait for a job, less the jobs that wait for a thread.
         self._free = 0
@@ -86,11 +89,14 @@ class Threads:
             self._grow()
 
     def _grow(self) -> None:
-        """Start a thread where a job waits for one. The lock is held."""
+        """Have a thread started where a job waits for one. The lock is held."""
         if self._free < 0 and self._live < self._most:
             self._live += 1
             self._free += 1
-            threading.Thread(target=self._work, name="registry-worker", daemon=True).start()
+            self._starts.put(None)
+            if self._starter is None:
+                self._starter = threading.Thread(target=self._start, name="registry-starter", daemon=True)
+                self._starter.start()
 
     def _give_up(self, job: _Job) -> None:
         with self._lock:
@@ -98,6 +104,11 @@ class Threads:
             if job.started:
                 self._live -= 1
                 self._grow()
+
+    def _start(self) -> None:
+        while True:
+            self._starts.get()
+            threading.Thread(target=self._work, name="registry-worker", daemon=True).start()
 
     def _work(self) -> None:
         while True:

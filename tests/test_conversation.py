@@ -143,7 +143,8 @@ def test_a_conversation_has_an_end():
     assert ("max_turns", 3, "") == (transcript.stop_reason, transcript.turns, transcript.text)
     assert 2 == len(chat.posted)
     assert 6 == len(chat.script)
-    assert ["invalid-arguments"] * 2 + ["not-called"] == [reply["metadata"]["status"] for reply in transcript.replies]
+    statuses = [reply["metadata"]["status"] for reply in transcript.replies]
+    assert ["invalid-arguments", "invalid-arguments", "not-called"] == statuses
     assert "The call was not made: the limit of 3 turns is reached." == reply_text(transcript.replies[-1])
 
 
