@@ -140,7 +140,10 @@ class Watch:
         return [_state_of(file) for file in self._files]
 
     def _belongs(self, _change: Any, path: str) -> bool:
-        return path.endswith(".toml") or pathlib.Path(path) in {file.resolve() for file in self._files}
+        # After a bad edit anything may be what it lacks, such as a template file that is not there yet.
+        if path.endswith(".toml") or self.report is not None:
+            return True
+        return pathlib.Path(path) in {file.resolve() for file in self._files}
 
     def _follow(self) -> None:
         rounds = _watchfiles().watch(

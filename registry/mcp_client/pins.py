@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from registry.mcp_client import Tool
 
-#: Keywords that say nothing about what is accepted, and may therefore go when they are null.
+#: Keywords that say nothing about what is accepted, and may therefore go when there is a null in them.
 _NOTES = frozenset(
     {"$comment", "default", "deprecated", "description", "example", "examples", "readOnly", "title"}
 )
@@ -60,7 +60,9 @@ def _schema(value: Any, path: _Path) -> Any:
     said_otherwise: list[dict[str, Any]] = []
     for key, item in value.items():
         here = (*path, key)
-        if item is None and key in _NOTES:
+        if key in _NOTES and _has_null(item):
+            if key == "examples" and isinstance(item, list):
+                done[key] = _data([one for one in item if not _has_null(one)], here)
             continue
         if _allows_null(key, item):
             said_otherwise.append(_without_null(item, here))
@@ -72,13 +74,17 @@ def _schema(value: Any, path: _Path) -> Any:
 
 
 def _keyword(key: str, item: Any, path: _Path) -> Any:
-    if key == "examples" and isinstance(item, list):
-        item = [one for one in item if one is not None]
     if key in _DATA:
         return _data(item, path)
     if key in _MAPS and isinstance(item, dict):
         return {_sound(name): _schema(one, (*path, name)) for name, one in item.items()}
     return _schema(item, path)
+
+
+def _has_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_null, value.values()))
+    return any(map(_has_null, value)) if isinstance(value, list) else value is None
 
 
 def _allows_null(key: str, item: Any) -> bool:
