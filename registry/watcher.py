@@ -156,9 +156,12 @@ class Watch:
             yield_on_timeout=True,
             ignore_permission_denied=True,
         )
+        # Whatever changed before the first round, new files included, no event has told of.
+        look = True
         for changes in rounds:
-            if changes or self._states() != self._seen:
+            if look or changes or self._states() != self._seen:
                 self._reload()
+            look = False
 
     def _reload(self) -> None:
         try:
