@@ -116,11 +116,12 @@ class RecipientSpec:
 
     name: str
     kind: str
+    #: Empty when the file gives none.
+    description: str
     options: Options
     #: JSON Schema of the arguments: declared whole, or made of ``parameters`` and ``required_args``; None
     #: leaves it to the class of a ``class`` recipient.
     input_schema: FrozenDict | None
-    description: str = ""
     api_docs: str = ""
     example_messages: tuple[ExampleMessage, ...] = ()
     #: Seconds a call may take.

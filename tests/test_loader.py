@@ -335,9 +335,10 @@ def test_the_digest_does_not_depend_on_layout():
     assert loads(text) == loads(same)
 
 
-@pytest.mark.parametrize(
-    "value", ["1", "2", "1.0", "true", '"1"', "[1]", "[1, 2]", "[2, 1]", "{}", "{ a = 1 }", "{ b = 1 }"]
-)
+VALUES = ["1", "2", "1.0", "true", '"1"', "[1]", "[1, 2]", "[2, 1]", "{}", "{ a = 1 }", "{ b = 1 }"]
+
+
+@pytest.mark.parametrize("value", VALUES)
 def test_the_digest_changes_with_every_value(value):
     """1, 1.0, true and "1" are four values; so are lists in another order."""
     text = (

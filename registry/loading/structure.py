@@ -72,6 +72,7 @@ def _recipient(name: str, table: Mapping[str, Any], document: Document) -> Recip
     tags = common.pop("tags", ())
     return RecipientSpec(
         name=name,
+        description=common.pop("description", ""),
         options=convert(options, KINDS[kind].options),
         input_schema=_input_schema(kind, table),
         example_messages=tuple([convert(example, ExampleMessage) for example in examples]),
