@@ -114,7 +114,7 @@ def with_backend(snapshot: RecipientSnapshot, name: str, backend: str) -> Recipi
 def _show_reply(reply: dict[str, Any]) -> None:
     for part in reply["content"]["parts"]:
         if isinstance(part, str):
-            click.echo(part)
+            click.echo(part, nl=not part.endswith("\n"))
         else:
             click.echo(json.dumps(_shortened(part), ensure_ascii=False))
 
