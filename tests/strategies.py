@@ -518,7 +518,9 @@ parameter_schemas = st.recursive(
 #: Schemas of which one keyword has any value at all.
 faulty_schemas = st.builds(
     lambda keyword, value: {"properties": {"x": {keyword: value}}},
-    st.sampled_from(["type", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "required", "$ref", "title"]),
+    st.sampled_from(
+        ["type", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "required", "$ref", "title"]
+    ),
     st.none() | st.integers() | st.text("a#/", max_size=3) | st.lists(st.none() | st.just({}), max_size=2),
 )
 #: Those of them that every target has words for, with rare exceptions.
@@ -691,6 +693,7 @@ def diff_arguments():
     """Arguments in the small world of `schema_pairs`."""
     return st.dictionaries(_diff_names, _diff_values, max_size=3)
 
+
 # --- calls: schemas, what fits them, and what models make of it ---
 
 call_scalars = (
@@ -769,5 +772,176 @@ call_messages = call_values | st.fixed_dictionaries(
         "message": call_values,
         "content": _call_contents,
         "id": st.text(max_size=4) | st.integers(),
+    },
+)
+
+
+# --- schemas: documents that may be wrong anywhere ---
+
+_DOCUMENT_KEYS = st.sampled_from(
+    (
+        "version",
+        "include",
+        "recipients",
+        "prompts",
+        "servers",
+        "a",
+        "b",
+        "kind",
+        "description",
+        "parameters",
+        "required_args",
+        "input_schema",
+        "example_messages",
+        "arguments",
+        "text",
+        "url",
+        "query",
+        "headers",
+        "body",
+        "json",
+        "form",
+        "argv",
+        "env",
+        "stdin",
+        "server",
+        "tool",
+        "tio",
+        "role",
+        "template",
+        "template_file",
+        "messages",
+        "slot",
+        "when",
+        "each",
+        "as",
+        "image",
+        "inputs",
+        "examples",
+        "renders",
+        "raw",
+        "trim",
+        "type",
+        "default",
+        "optional",
+        "provided",
+        "prompt",
+        "pattern",
+        "properties",
+        "items",
+        "$ref",
+        "$defs",
+        "$id",
+        "$schema",
+        "anyOf",
+        "enum",
+        "minimum",
+        "timeout",
+        "tags",
+        "Authorization",
+        "x-y",
+        "timeot",
+    )
+)
+_DOCUMENT_TEXTS = st.sampled_from(
+    (
+        "",
+        "a",
+        "b",
+        "python",
+        "http",
+        "command",
+        "mcp",
+        "function",
+        "class",
+        "user",
+        "system",
+        "string",
+        "object",
+        "{a}",
+        "{a.b}",
+        "{#if a}",
+        "{#each a as b}{b}{/each}",
+        "${A}",
+        "${a-b",
+        "https://x.example/{a}",
+        "https://{a}/",
+        "#",
+        "#/$defs/a",
+        "http://x.example/",
+        "(a+)+$",
+        "(",
+        "current_date",
+        "a:b",
+        "sk-" + "x" * 24,
+        "\b",
+        "\frac",
+        "\u0441ity",
+    )
+)
+_document_values = st.recursive(
+    _DOCUMENT_TEXTS | st.booleans() | st.integers(-2, 3) | st.sampled_from([1.0, 1.5]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_DOCUMENT_KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+#: What a file may hold: words of the format in any order, right or wrong.
+any_documents = st.dictionaries(_DOCUMENT_KEYS, _document_values, max_size=4)
+
+_parameter_schemas = st.sampled_from(
+    (
+        {},
+        {"type": "string"},
+        {"type": "string", "default": "x"},
+        {"type": "integer", "minimum": 1},
+        {"type": "array", "items": {"type": "string"}},
+        {"enum": ["x", "y"]},
+        {"type": "string", "pattern": "^x"},
+    )
+)
+_common_keys = st.fixed_dictionaries(
+    {"description": st.just("Does something.")},
+    optional={
+        "api_docs": st.just("Send a text."),
+        "timeout": st.sampled_from([1, 2.5]),
+        "max_output": st.integers(1, 100),
+        "idempotent": st.booleans(),
+        "tags": st.lists(st.sampled_from(["x", "y"]), max_size=2),
+        "parameters": st.dictionaries(st.sampled_from(["a", "b", "c-d"]), _parameter_schemas, max_size=2),
+    },
+)
+_kind_keys = st.sampled_from(
+    (
+        {"kind": "python"},
+        {"kind": "python", "backend": "monty", "memory": "64MiB", "stateful": True},
+        {"kind": "function", "call": "a.b:c"},
+        {"kind": "class", "class": "a:B"},
+        {"kind": "http", "url": "https://x.example/"},
+        {"kind": "http", "url": "https://x.example/", "method": "POST", "body": {"json": True}},
+        {"kind": "command", "argv": ["x", "${Y}"]},
+        {"kind": "mcp", "server": "s", "tool": "t", "input_schema": {"type": "object"}},
+    )
+)
+
+
+def _recipient(keys):
+    common, own = keys
+    taken = {"parameters"} if "input_schema" in own else set()
+    return {**{key: item for key, item in common.items() if key not in taken}, **own}
+
+
+valid_recipients = st.tuples(_common_keys, _kind_keys).map(_recipient)
+valid_prompts = st.sampled_from(
+    (
+        {"description": "x", "role": "user", "template": "Hi"},
+        {"description": "x", "role": "system", "template": "Hi {a}", "inputs": {"a": {"type": "string"}}},
+        {"description": "x", "messages": [{"role": "user", "template": "Hi"}, {"slot": "history"}]},
+    )
+)
+#: Documents without a fault.
+valid_documents = st.fixed_dictionaries(
+    {"version": st.just(1), "servers": st.just({"s": {"command": ["x"]}})},
+    optional={
+        "recipients": st.dictionaries(st.sampled_from(["one", "two", "tri"]), valid_recipients, max_size=3),
+        "prompts": st.dictionaries(st.sampled_from(["four", "five"]), valid_prompts, max_size=2),
     },
 )

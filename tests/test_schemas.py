@@ -184,8 +184,8 @@ RIGHT = ["ok-every-kind", "ok-local-ref", "ok-developer-role", "ok-loop", "ok-un
 WRONG = [
     "foreign-key", "foreign-key-class", "import-path", "kind-unknown", "missing-call", "missing-kind",
     "missing-template", "missing-url", "name-argument", "name-input", "name-long", "name-recipient",
-    "role-unknown", "schema-minimum", "schema-type", "second-message", "type-bool", "type-element", "type-fraction",
-    "type-headers", "type-section", "unknown-dash", "unknown-in-message", "unknown-table", "value-branch",
+    "role-unknown", "schema-minimum", "schema-type", "second-message", "type-bool", "type-element",
+    "type-fraction", "type-headers", "type-section", "unknown-dash", "unknown-in-message", "unknown-table", "value-branch",
     "value-negative",
 ]  # fmt: skip
 

@@ -28,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     schemas.patterns,
     schemas.references,
     schemas.required,
+    schemas.dialects,
     templates.system_messages,
     templates.templates,
     values.values,

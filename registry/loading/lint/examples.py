@@ -29,8 +29,7 @@ def includes(scene: Scene) -> Iterator[Fault]:
         return
     for problem in include_problems([spec_of(entry) for entry in entries.values()]):
         entry, path = entries[problem.prompt], ("inputs", problem.input, "prompt")
-        if not scene.is_wrong(entry, *path):
-            yield entry.fault(problem.code, problem.message, *path, hint=problem.hint)
+        yield entry.fault(problem.code, problem.message, *path, hint=problem.hint)
 
 
 def examples(scene: Scene) -> Iterator[Fault]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _FOREIGN = frozenset(
     {"dependencies", "enumNames", "example", "id", "markdownDescription", "minimumItems", "nullable", "types"}
 )
+#: Keywords by which a schema says what it is.
+_NAMING = frozenset({"$id", "$schema", "$vocabulary"})
 
 
 def keywords(scene: Scene) -> Iterator[Fault]:
@@ -64,6 +66,20 @@ def _reference(root: Root, path: Path, target: str) -> Iterator[Fault]:
         guess = nearest(target, hints)
         hint = f"did you mean `{guess}`?" if guess else "references start at the root of the schema"
         yield root.entry.fault("unresolved-ref", f"`{target}` leads nowhere", *path, hint=hint)
+
+
+def dialects(scene: Scene) -> Iterator[Fault]:
+    """Refuse a schema that names what the engine does not know: a dialect, or an id that is no URI."""
+    for root in scene.roots:
+        inside = [schema for _, schema in subschemas(root.schema)]
+        if all(map(_NAMING.isdisjoint, inside)) or scene.is_wrong(root.entry, root.path[0]):
+            continue
+        try:
+            schema_check.compile(root.whole)
+        except ValueError as error:
+            key = next((key for key in ("$schema", "$id") if key in root.schema), None)
+            path = root.path if key is None else (*root.path, key)
+            yield root.entry.fault("bad-parameter-schema", str(error), *path)
 
 
 def _compiles(schema: dict[str, Any]) -> bool:
@@ -131,7 +147,7 @@ def required(scene: Scene) -> Iterator[Fault]:
         names = entry.table.get("required_args")
         if not names or _all_declared(entry.table.get("parameters"), names):
             continue
-        if not scene.lacks(entry, "parameters") and not scene.is_wrong(entry, "required_args"):
+        if "input_schema" not in entry.table and not scene.lacks(entry, "parameters"):
             yield from _required(entry)
 
 

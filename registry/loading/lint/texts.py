@@ -41,7 +41,7 @@ def tool_texts(entry: Entry) -> Iterator[Text]:
             yield from _table(body, "form", ("body",))
             yield from _nested(body.get("text"), ("body", "text"), "body")
             yield from _nested(body.get("json"), ("body", "json"), "body")
-    elif kind == "command":
+    else:
         for i, item in enumerate(list_of(table, "argv")):
             if isinstance(item, str):
                 yield Text(("argv", i), item, "argv")

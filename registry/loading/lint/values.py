@@ -107,10 +107,10 @@ def _recipient(scene: Scene, entry: Entry) -> Iterator[_Job]:
 
 
 def _prompt(scene: Scene, entry: Entry) -> Iterator[_Job]:
-    inputs = table_of(entry.table, "inputs")
-    for name, schema in inputs.items():
+    for name, schema in table_of(entry.table, "inputs").items():
         if isinstance(schema, dict) and not _is_settled(schema):
             yield from _defaults(scene, entry, ("inputs", name), schema, schema, "")
+    inputs = _inputs(scene, entry) if entry.table.get("examples") else {}
     for i, example in enumerate(list_of(entry.table, "examples")):
         for name, value in table_of(example, "inputs").items():
             schema = inputs.get(name)
@@ -139,8 +139,11 @@ def _defaults(
 def _default(
     scene: Scene, entry: Entry, path: Path, schema: dict[str, Any], whole: dict[str, Any], pointer: str
 ) -> Iterator[_Job]:
-    if not scene.is_wrong(entry, *path):
-        yield _Job(entry, "default-violates-schema", (*path, "default"), schema["default"], whole, pointer)
+    if scene.is_wrong(entry, *path):
+        return
+    if not any("$ref" in found or "$dynamicRef" in found for _, found in subschemas(schema)):
+        whole, pointer = schema, ""  # what else is wrong around it does not matter
+    yield _Job(entry, "default-violates-schema", (*path, "default"), schema["default"], whole, pointer)
 
 
 def _step(key: str | int) -> str:
@@ -199,12 +202,30 @@ def closed(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, _CLOSING[not _COMPOSING.isdisjoint(schema)]: False}
 
 
+def _inputs(scene: Scene, entry: Entry) -> dict[str, Any]:
+    """Return the inputs that a prompt takes: its own, and those of the prompts whose text it takes in."""
+    found: dict[str, Any] = {}
+    pending, seen = [entry], {entry.name}
+    while pending:
+        own = table_of(pending.pop().table, "inputs")
+        found = {**own, **found}
+        wanted = [
+            schema["prompt"] for schema in own.values() if isinstance(schema, dict) and "prompt" in schema
+        ]
+        others = [other for other in scene.prompts if other.name in wanted and other.name not in seen]
+        seen.update(other.name for other in others)
+        pending += others
+    return found
+
+
 def _example_names(scene: Scene, entry: Entry) -> Iterator[Fault]:
     """Refuse examples of a prompt that give inputs it has not, or lack inputs it needs."""
-    inputs = table_of(entry.table, "inputs")
-    if scene.lacks(entry, "inputs") or not isinstance(entry.table.get("inputs", {}), dict):
+    if not entry.table.get("examples") or not isinstance(entry.table.get("inputs", {}), dict):
         return
-    needed = [name for name, schema in inputs.items() if isinstance(schema, dict) and is_needed(schema)]
+    if scene.lacks(entry, "inputs"):
+        return
+    inputs, own = _inputs(scene, entry), table_of(entry.table, "inputs")
+    needed = [name for name, schema in own.items() if isinstance(schema, dict) and is_needed(schema)]
     for i, example in enumerate(list_of(entry.table, "examples")):
         given = example.get("inputs", {}) if isinstance(example, dict) else None
         if not isinstance(given, dict) or scene.lacks_in(entry, "examples", i):
