@@ -68,8 +68,6 @@ def read_object(raw: Any) -> dict[str, Any]:
         InvalidArguments: with the code ``invalid-json`` or ``not-an-object``, or ``invalid-arguments`` for
             data that JSON does not have.
     """
-    if type(raw) is str:
-        return _read_text(raw)
     if isinstance(raw, Mapping):
         value = dict(raw)
         if not _plain(value):
@@ -94,7 +92,7 @@ def _read_text(raw: str) -> dict[str, Any]:
         raise InvalidArguments("invalid-json", (f"the arguments are no valid JSON: {error}",)) from None
     if type(parsed) is not dict:
         raise _not_an_object(parsed)
-    if is_suspicious(raw, MAX_DEPTH):
+    if (len(raw) > MAX_DEPTH or "\\" in raw or not raw.isascii()) and is_suspicious(raw, MAX_DEPTH):
         _checked(parsed)
     return parsed
 
@@ -258,7 +256,7 @@ def binder(schema: Mapping[str, Any] | None) -> Callable[[Any], dict[str, Any]]:
     fits, defaults, shallow, slowly = binding.checker.fits, binding.defaults, binding.shallow, binding.bind
 
     def bind(raw: Any) -> dict[str, Any]:
-        value = read_object(raw)
+        value = _read_text(raw) if type(raw) is str else read_object(raw)
         if not fits(value):
             return slowly(value)
         if not shallow:

@@ -91,7 +91,7 @@ class Dispatcher:
         self._max_output = max_output
         self._approve = approve
         self._gates = Gates(max_concurrency)
-        #: Whether calls need neither wait nor be approved.
+        #: Whether calls need neither approval nor a turn among all.
         self._plain = approve is None and max_concurrency is None
         self._slots: dict[str, Slot] = {}
         self._openings: Openings | None = None
@@ -109,11 +109,14 @@ class Dispatcher:
         try:
             call = address(message)
             slot = self._slot(call.recipient)
-            if self._plain and slot.parallel:
-                doing = self._doing(slot, call, message, bound(slot, call))
+            if slot.acall is not None and self._plain:
+                doing = slot.acall(bound(slot, call) if slot.bind is None else slot.bind(call.raw))
                 outcome = await (doing if slot.timeout is None else within(slot.timeout, doing))
-            else:
+            elif slot.parallel and self._plain:
                 outcome = await self._call(slot, call, message)
+            else:
+                async with self._gates.passed(slot):
+                    outcome = await self._call(slot, call, message)
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
@@ -222,13 +225,12 @@ class Dispatcher:
         return slot
 
     async def _call(self, slot: Slot, call: Call, message: Mapping[str, Any]) -> Outcome:
-        """Wait for a turn, ask for approval, and call."""
-        async with self._gates.passed(slot):
-            arguments = bound(slot, call)
-            if self._approve is not None:
-                await self._ask(call, arguments)
-            doing = self._doing(slot, call, message, arguments)
-            return await (doing if slot.timeout is None else within(slot.timeout, doing))
+        """Bind the arguments, ask for approval, and call."""
+        arguments = bound(slot, call)
+        if self._approve is not None:
+            await self._ask(call, arguments)
+        doing = self._doing(slot, call, message, arguments)
+        return await (doing if slot.timeout is None else within(slot.timeout, doing))
 
     def _doing(
         self, slot: Slot, call: Call, message: Mapping[str, Any], arguments: dict[str, Any] | None

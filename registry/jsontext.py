@@ -64,8 +64,6 @@ def parse_json(text: str) -> Any:
 
 def is_suspicious(text: str, depth: int) -> bool:
     """Tell whether parsed text may be nested deeper than ``depth``, or have characters that are none."""
-    if len(text) <= depth and text.isascii() and "\\" not in text:
-        return False
     if "\\ud" in text or "\\uD" in text or text.count("[") + text.count("{") > depth:
         return True
     return not text.isascii() and _SURROGATE.search(text) is not None

@@ -130,9 +130,29 @@ def json_type(value: Any) -> str:
 
 
 def new_id() -> str:
-    """Return a random identifier: the text of a version 4 UUID, made without the cost of `uuid.UUID`."""
-    digits = os.urandom(16).hex()
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:]}"
+    """Return a random identifier: the text of a version 4 UUID, at a fraction of the cost of `uuid.uuid4`."""
+    try:
+        return _IDS.pop()
+    except IndexError:
+        last, *more = _new_ids()
+        _IDS.extend(more)
+        return last
+
+
+def _new_ids() -> list[str]:
+    digits = os.urandom(16 * _BATCH).hex()
+    return [
+        f"{digits[i : i + 8]}-{digits[i + 8 : i + 12]}-4{digits[i + 13 : i + 16]}"
+        f"-{_VARIANT[digits[i + 16]]}{digits[i + 17 : i + 20]}-{digits[i + 20 : i + 32]}"
+        for i in range(0, 32 * _BATCH, 32)
+    ]
+
+
+#: Identifiers made in advance: asking for random bytes takes longer than all the rest.
+_IDS: list[str] = []
+_BATCH = 64
+# A forked child must not use those of its parent. (Where nothing forks, nothing is called.)
+getattr(os, "register_at_fork", dict)(after_in_child=_IDS.clear)
 
 
 def _part(part: Mapping[str, Any]) -> dict[str, Any]:

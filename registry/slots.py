@@ -14,9 +14,10 @@ from registry.recipient import Recipient
 from registry.redaction import hide, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from registry.manager import Entry
+    from registry.messages import Outcome
 
 _LOG = logging.getLogger("registry.dispatch")
 #: Seconds that a recipient which keeps its limits itself gets beyond them.
@@ -60,6 +61,8 @@ class Slot:
     variables: frozenset[str]
     #: Binds arguments without a detour, once it is known that the recipient adds nothing to it.
     bind: Callable[[Any], dict[str, Any]] | None = None
+    #: The call itself where nothing else is needed for it: neither opening nor a turn.
+    acall: Callable[[dict[str, Any] | None], Coroutine[Any, Any, Outcome]] | None = None
 
     @classmethod
     def of(cls, name: str, entry: Entry, timeout: float | None, max_output: int | None) -> Slot:
@@ -72,16 +75,19 @@ class Slot:
         seconds, size = (None, None) if spec is None else (spec.timeout, spec.max_output)
         if getattr(kind, "KEEPS_LIMITS", False):  # it can tell more than that it was stopped, or cut
             seconds, size = None if seconds is None else seconds + _MARGIN, None
+        declared, parallel = isinstance(instance, Declared), spec is None or spec.parallel
+        opens = isinstance(entry, type) and kind.__aenter__ is not Recipient.__aenter__
         return cls(
             name=name,
             entry=entry,
             instance=instance,
             timeout=_smaller(timeout, seconds),
             max_output=_smaller(max_output, size),
-            declared=isinstance(instance, Declared),
-            parallel=spec is None or spec.parallel,
-            opens=isinstance(entry, type) and kind.__aenter__ is not Recipient.__aenter__,
+            declared=declared,
+            parallel=parallel,
+            opens=opens,
             variables=variables_of(kind),
+            acall=instance.acall if declared and parallel and not opens else None,  # type: ignore[attr-defined]
         )
 
     def learn(self) -> None:
