@@ -128,7 +128,7 @@ class Dispatcher:
             outcome = outcome_of(error, slot)
             _explain(error, slot)
         if call is None:
-            call = Call(_name_in(message))
+            call = _call_in(message)
         answer = reply(call.recipient, shown(outcome, slot, self._max_output), call.id)
         if _LOG.isEnabledFor(logging.INFO):
             _record(answer, time.perf_counter() - started)
@@ -270,10 +270,13 @@ class Dispatcher:
         return list(await asyncio.gather(*map(self.adispatch, messages)))
 
 
-def _name_in(message: Any) -> str:
-    """Return the name a reply is given from, as far as the message has one."""
-    name = message.get("recipient") if isinstance(message, Mapping) else None
-    return name[:_LONGEST_NAME] if isinstance(name, str) and name else "dispatcher"
+def _call_in(message: Any) -> Call:
+    """Return what a faulty message has of a call: its name and id, which the reply repeats."""
+    if not isinstance(message, Mapping):
+        return Call("dispatcher")
+    name, call_id = message.get("recipient"), message.get("id")
+    shown_name = name[:_LONGEST_NAME] if isinstance(name, str) and name else "dispatcher"
+    return Call(shown_name, id=call_id if isinstance(call_id, str) else None)
 
 
 def _is_cancelled() -> bool:
