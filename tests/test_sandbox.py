@@ -351,7 +351,8 @@ def test_lock(kernel, tmp_path, version, size, all_rights):
     sandbox.lock(str(tmp_path), memory=1, file_size=1, open_files=1)
     names = [name for name, _ in stand_in.calls]
     assert ["landlock_restrict_self", "capset", "seccomp"] == names[-3:]
-    attributes = stand_in.calls[1][1][0]
+    asked = [arguments[0] for name, arguments in stand_in.calls if name == "landlock_create_ruleset"]
+    (attributes,) = filter(None, asked)
     assert (size, all_rights) == (len(attributes), struct.unpack("Q", attributes[:8])[0])
     added = [arguments[2] for name, arguments in stand_in.calls if name == "landlock_add_rule"]
     rules = [struct.unpack("=Qi", rule)[0] for rule in added]
@@ -409,6 +410,13 @@ def test_kernel_without_landlock(monkeypatch, kernel):
     assert "5.13" in sandbox.supported()
 
 
+def test_lock_nowhere(kernel, tmp_path):
+    """A machine that cannot be locked down refuses before anything is done."""
+    kernel(0)
+    with pytest.raises(sandbox.Refused, match="switched off"):
+        sandbox.lock(str(tmp_path), memory=1, file_size=1, open_files=1)
+
+
 def test_failing_call():
     """A refused system call is an error that names the call."""
     with pytest.raises(sandbox.Refused, match="landlock_restrict_self: "):
@@ -422,6 +430,20 @@ def test_drop_capabilities(kernel, monkeypatch):
         monkeypatch.setattr(sandbox.os, "geteuid", lambda user=user: user)
         sandbox.drop_capabilities()
         assert struct.pack("=6I", kept, kept, 0, 0, 0, 0) == stand_in.calls[-1][1][1]
+
+
+def test_first_to_go(monkeypatch):
+    """A process that may not say that it is to go first goes on."""
+
+    def refuse(*_args, **_options):
+        raise PermissionError
+
+    written = io.StringIO()
+    written.close = lambda: None
+    for opener in (lambda *_args, **_options: written, refuse):
+        monkeypatch.setattr(sandbox, "open", opener, raising=False)
+        sandbox.be_first_to_go()
+    assert "1000" == written.getvalue()
 
 
 def test_limits_within_those_of_the_host(monkeypatch):

@@ -42,11 +42,14 @@ MAX_ATTACHMENTS = 20
 MAX_ATTACHMENT = 8 << 20
 
 _FRAME = re.compile(r"^  Cell In\[\d+\], line (\d+)", re.MULTILINE)
+_CELL_FILE = re.compile(r"\(\d+\.py, line")
 #: What IPython adds to Python (shell lines, magics, help) is taken away: code means the same everywhere.
 _PLAIN_PYTHON = (
-    "_m = get_ipython().input_transformer_manager\n"
+    "_s = get_ipython()\n"
+    "_m = _s.input_transformer_manager\n"
     "_m.cleanup_transforms.clear(), _m.line_transforms.clear(), _m.token_transformers.clear()\n"
-    "del _m"
+    "_s.prefilter_manager.prefilter_lines = lambda lines, continue_prompt=False: lines\n"
+    "del _m, _s"
 )
 _END_OF_INPUT = "\x04"
 
@@ -107,18 +110,25 @@ class JupyterBackend:
             raise RuntimeError("the backend is not open: use it inside `async with`")
         limit = self._limits.timeout if timeout is None else timeout
         async with self._lock:
-            lost, usable = self._lost, False
-            self._lost = self._stateful
+            lost, self._lost = self._lost, self._stateful
+            told = _Told(self._limits.max_output, limit)
             try:
-                kernel = self._kernel = self._kernel or Kernel()
-                await kernel.start()
-                told = _Told(self._limits.max_output, limit)
-                usable = await kernel.execute(code, stdin, told) and self._stateful
-            finally:
-                if not usable:
-                    await self._discard()
+                usable = await self._execute(code, stdin, told)
+            except BaseException:
+                await self._discard()
+                raise
             self._lost = self._stateful and not usable
             return told.result(session_lost=self._stateful and (lost or not usable))
+
+    async def _execute(self, code: str, stdin: str, told: _Told) -> bool:
+        """Run code; returns whether the kernel was kept."""
+        kernel = self._kernel = self._kernel or Kernel()
+        await kernel.start()
+        told.begin()
+        if await kernel.execute(code, stdin, told) and self._stateful:
+            return True
+        await self._discard()
+        return False
 
     async def _discard(self) -> None:
         kernel, self._kernel = self._kernel, None
@@ -175,8 +185,6 @@ class Kernel:
             return await self._listen(message, told, INTERRUPT_GRACE)
         finally:
             answering.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await answering
 
     async def close(self) -> None:
         """Kill the process, close the sockets and remove the folder."""
@@ -228,6 +236,10 @@ class _Told:
         self._exit_code: int | None = None
         self._attachments: list[Attachment] = []
         self._cut = False
+
+    def begin(self) -> None:
+        """Count the time from now on."""
+        self._begun = time.monotonic()
 
     def hear(self, kind: str, content: dict[str, Any]) -> None:
         """Take one message."""
@@ -294,6 +306,7 @@ class _Told:
         text = "\n".join(content["traceback"])
         lines = _FRAME.findall(text)
         traceback, cut = cut_text(own_frames(text), TRACEBACK_LIMIT)
+        value = _CELL_FILE.sub("(<code>, line", value)
         self._cut = self._cut or cut
         self._status = "error"
         self._error = ExecError(kind, cut_text(value, 2_000)[0], int(lines[-1]) if lines else None, traceback)

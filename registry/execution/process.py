@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 #: Code that Python's finalization ends with when it could not flush stdout: the run itself had ended well.
 _FLUSH_FAILED = 120
+#: Code of a child that could not lock itself down; it has run nothing.
+CANNOT_LOCK = 98
+#: Seconds; a self-test usually takes a twentieth of one.
+_PROBE_TIMEOUT = 10
 
 
 class ProcessBackend:
@@ -228,10 +232,10 @@ def _probe() -> tuple[bool, str]:
     work_folder = folder.make()
     (source, to_child), (from_child, sink) = os.pipe(), os.pipe()
     try:
-        with spawn(work_folder, source, sink, stderr=subprocess.STDOUT) as child:
+        with spawn(work_folder, source, sink, subprocess.PIPE, subprocess.STDOUT) as child:
             os.write(to_child, encoded(setup.frame(work_folder)))
             try:
-                said = child.communicate(timeout=10)[0].decode("utf-8", "replace").strip()
+                said = child.communicate(timeout=_PROBE_TIMEOUT)[0].decode("utf-8", "replace").strip()
             except subprocess.TimeoutExpired:
                 child.kill()
                 return False, "the self-test did not end"
@@ -241,6 +245,14 @@ def _probe() -> tuple[bool, str]:
         for descriptor in (source, to_child, from_child, sink):
             os.close(descriptor)
         folder.remove(work_folder)
-    if child.returncode:
-        return False, said.splitlines()[-1] if said else f"the self-test ended with code {child.returncode}"
-    return True, "the self-test passed: files, network, processes and signals are denied"
+    return judged(child.returncode, said)
+
+
+def judged(code: int, said: str) -> tuple[bool, str]:
+    """Return what the end of a self-test means: only exit code 0 is good, whatever was printed."""
+    if code == 0:
+        return True, "the self-test passed: files, network, processes and signals are denied"
+    last = said.rpartition("\n")[2]
+    if code == CANNOT_LOCK:
+        return False, last
+    return False, f"the self-test failed (code {code}): {last or 'it said nothing'}"

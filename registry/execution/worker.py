@@ -93,17 +93,17 @@ def environment(work_folder: str) -> dict[str, str]:
     }
 
 
-def spawn(work_folder: str, source: int, sink: int, *, stderr: int) -> subprocess.Popen[bytes]:
+def spawn(work_folder: str, source: int, sink: int, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
     """Start the child program. Frames come in by descriptor ``source``, reports go out by ``sink``."""
     return subprocess.Popen(  # noqa: S603 - this interpreter and a file of this package
         [sys.executable, "-I", "-X", "utf8", str(START), str(source), str(sink)],
         stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
         cwd=work_folder,
         env=environment(work_folder),
         pass_fds=(source, sink),
         start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
     )
 
 
@@ -119,25 +119,22 @@ class Worker:
     def __init__(self, setup: Setup) -> None:
         self._loop = asyncio.get_running_loop()
         self._setup = setup
-        self.folder = folder.make()
-        ends = [*os.pipe(), *os.pipe()]
-        source, self._to_child, self._from_child, sink = ends
-        try:
-            self._process = spawn(self.folder, source, sink, stderr=subprocess.PIPE)
-        except BaseException:
-            for descriptor in ends:
-                os.close(descriptor)
-            folder.remove(self.folder)
-            raise
-        os.close(source)
-        os.close(sink)
-        # The pipes' ends are owned here; the file objects around them only closed at the end.
-        self._outputs = [self._process.stdout, self._process.stderr]
-        self._unsent = bytearray(encoded(setup.frame(self.folder)))
-        self._exit = _exit_descriptor(self._process.pid)
-        for descriptor in (self._to_child, self._from_child, *self._output_descriptors()):
+        self._closed = self._group_killed = False
+        with contextlib.ExitStack() as undo:
+            self.folder = folder.make()
+            undo.callback(folder.remove, self.folder)
+            source, self._to_child = _pipe(undo)
+            self._from_child, sink = _pipe(undo)
+            self._stdout, out = _pipe(undo)
+            self._stderr, err = _pipe(undo)
+            self._process = spawn(self.folder, source, sink, out, err)
+            undo.pop_all()
+        for descriptor in (source, sink, out, err):
+            os.close(descriptor)
+        for descriptor in (self._to_child, self._from_child, self._stdout, self._stderr):
             os.set_blocking(descriptor, False)
-        self._closed = False
+        self._exit = _exit_descriptor(self._process.pid)
+        self._unsent = bytearray(encoded(setup.frame(self.folder)))
 
     @property
     def alive(self) -> bool:
@@ -171,10 +168,10 @@ class Worker:
 
     def kill(self) -> None:
         """End the process and whatever it started in its group."""
-        if self._process.returncode is None:
-            # Not yet reaped, so the number cannot belong to another group.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        if self._group_killed:
+            return  # its number may belong to somebody else by now
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     async def close(self) -> None:
         """Kill the process, wait until it is gone, close the pipes, remove the folder; twice does no harm."""
@@ -183,24 +180,17 @@ class Worker:
         self._closed = True
         self.kill()
         await self._reaped()
-        for descriptor in (self._to_child, self._from_child, self._exit):
-            if descriptor is not None:
-                os.close(descriptor)
-        for output in self._outputs:
-            if output is not None:
-                output.close()
+        mine = [self._to_child, self._from_child, self._stdout, self._stderr]
+        for descriptor in mine if self._exit is None else [*mine, self._exit]:
+            os.close(descriptor)
         with contextlib.suppress(OSError):
             await asyncio.to_thread(folder.remove, self.folder)
 
-    def _output_descriptors(self) -> list[int]:
-        return [output.fileno() for output in self._outputs if output is not None]
-
     def _attach(self, call: _Call, attached: contextlib.ExitStack) -> None:
         """Let the loop serve the pipes while a call lasts."""
-        stdout, stderr = self._output_descriptors()
         readers = {
-            stdout: lambda: call.output(self._read(stdout), call.finished.stdout),
-            stderr: lambda: call.output(self._read(stderr), call.finished.stderr),
+            self._stdout: lambda: call.output(self._read(self._stdout), call.finished.stdout),
+            self._stderr: lambda: call.output(self._read(self._stderr), call.finished.stderr),
             self._from_child: lambda: call.reported(self._read(self._from_child)),
         }
         if self._exit is not None:
@@ -235,21 +225,23 @@ class Worker:
 
     def _drain(self, call: _Call) -> None:
         """Take what was written before the end and is still in the pipes."""
-        kept = (call.finished.stdout, call.finished.stderr)
-        for descriptor, stream in zip(self._output_descriptors(), kept, strict=True):
+        takers = {
+            self._stdout: call.finished.stdout.feed,
+            self._stderr: call.finished.stderr.feed,
+            self._from_child: call.reported,
+        }
+        for descriptor, take in takers.items():
+            # Bounded, since something that the code left running may write on and on.
             for _ in range(_PIPE_CAPACITY // _CHUNK):
-                data = self._read(descriptor)
-                if not data:
+                if not (data := self._read(descriptor)):
                     break
-                stream.feed(data)
-        while not call.finished.report and (data := self._read(self._from_child)):
-            call.reported(data)
+                take(data)
 
     async def _watch(self, call: _Call) -> None:
         """Look now and then at what the kernel does not limit, and for the end where there is no pidfd."""
-        while not call.done.is_set():
+        while True:
             await asyncio.sleep(watch.INTERVAL)
-            if self._exit is None and self._has_exited():
+            if self._has_exited():
                 call.done.set()
             if self._setup.sandbox:
                 excess = await asyncio.to_thread(watch.excess, self._process.pid, self.folder)
@@ -257,30 +249,18 @@ class Worker:
                     call.stop(excess)
 
     def _has_exited(self) -> bool:
-        """Whether the process has ended; it is not reaped, so that its group can still be killed."""
-        if self._process.returncode is not None:
-            return True
-        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self._process.pid, flags) is not None
+        """Whether the process has ended; it is not reaped if possible, so that its number stays its own."""
+        if self._exit is None or self._process.returncode is not None:
+            return self._process.poll() is not None
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     async def _reaped(self) -> int:
         """Wait until the process has ended, kill its group, and return its code."""
-        if self._process.returncode is None:
-            await self._ended()
-            self.kill()
+        while not self._has_exited():  # noqa: ASYNC110 - a killed process takes but a moment
+            await asyncio.sleep(0.001)
+        self.kill()
+        self._group_killed = True
         return self._process.wait()
-
-    async def _ended(self) -> None:
-        if self._exit is None:
-            while not self._has_exited():  # noqa: ASYNC110 - nobody would set an event
-                await asyncio.sleep(0.005)
-            return
-        ended = asyncio.Event()
-        self._loop.add_reader(self._exit, ended.set)
-        try:
-            await ended.wait()
-        finally:
-            self._loop.remove_reader(self._exit)
 
 
 class _Call:
@@ -320,6 +300,13 @@ class _Call:
         """End the call because an amount was exceeded."""
         self.finished.killed = amount
         self.done.set()
+
+
+def _pipe(undo: contextlib.ExitStack) -> tuple[int, int]:
+    ends = os.pipe()
+    for end in ends:
+        undo.callback(os.close, end)
+    return ends
 
 
 def parse_report(line: bytes, token: bytes) -> dict[str, str] | None:

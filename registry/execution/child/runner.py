@@ -56,8 +56,8 @@ def serve(source: int, sink: int) -> int:
         outcome = session.run(call["code"], call["stdin"], call["result_limit"])
         code = int(outcome["exit_code"])
         final = session.once or not session.intact()
-        send(sink, call["token"], {**outcome, "final": "1" if final else ""})
-        if final:
+        sent = send(sink, call["token"], {**outcome, "final": "1" if final else ""})
+        if final or not sent:
             break
     return code
 
@@ -79,8 +79,8 @@ def _read(source: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def send(sink: int, token: str, outcome: dict[str, str]) -> None:
-    """Write one report. When the code has closed the pipe, the traceback goes to stderr instead."""
+def send(sink: int, token: str, outcome: dict[str, str]) -> bool:
+    """Write one report; False when the code has closed the pipe, and the traceback went to stderr instead."""
     fields = [f"{name}={value.encode('utf-8', 'backslashreplace').hex()}" for name, value in outcome.items()]
     line = f"\n{token} {' '.join(fields)}\n".encode()
     try:
@@ -89,6 +89,8 @@ def send(sink: int, token: str, outcome: dict[str, str]) -> None:
     except OSError:
         with contextlib.suppress(OSError):
             _write(2, outcome.get("traceback", "").encode("utf-8", "backslashreplace"))
+        return False
+    return True
 
 
 class Session:

@@ -83,8 +83,10 @@ def lock(folder: str, *, memory: int, file_size: int, open_files: int) -> None:
         open_files: How many descriptors may be open.
 
     Raises:
-        Refused: The kernel lacks a part; the process must not run foreign code.
+        Refused: The machine or its kernel lacks a part; the process must not run foreign code.
     """
+    if reason := supported():
+        raise Refused(errno.ENOSYS, reason)
     set_limits(memory=memory, file_size=file_size, open_files=open_files)
     be_first_to_go()
     libc = _libc()

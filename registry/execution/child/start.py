@@ -43,7 +43,7 @@ def main() -> int:
     return int(runner.serve(source, sink))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover -- the script of a process that is not measured
     try:
         exit_code = main()
     except BaseException:  # noqa: BLE001 - the code broke what its report is made with; the exit code tells

@@ -94,12 +94,9 @@ def _line(exc: BaseException, folder: str) -> str:
 
 def _full(exc: BaseException, folder: str) -> str:
     told = traceback.TracebackException.from_exception(exc, compact=True)
-    todo, seen = [told], set()
+    todo = [told]
     while todo:
         one = todo.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
         for frame in one.stack:
             frame.filename = shown_name(frame.filename, folder) or ""
         one.stack[:] = [frame for frame in one.stack if frame.filename]
