@@ -74,6 +74,13 @@ def test_ordinary_names_of_any_script_are_fine(names):
     assert [] == found(INPUTS.format(f"{{{names}}}", f"'{names}' = {{}}"))
 
 
+@pytest.mark.parametrize("name", ["a→b", "ab²", "naïve→", "名、前"])
+def test_inputs_of_any_alphabet_are_identifiers(name):
+    """Only what can stand in a placeholder may be declared."""
+    assert f"bad-name prompts.p.inputs.{name}" in found(INPUTS.format("x", f"'{name}' = {{}}"))
+    assert not [one for one in found(INPUTS.format("x", "'größe in m' = {}")) if one.startswith("bad-name")]
+
+
 def test_recipients_prompts_and_servers_are_compared_too():
     """Names of one section are compared with each other."""
     assert ["confusable-name recipients.tooI"] == found(TOOL.format("tool") + TOOL.format("tooI"))

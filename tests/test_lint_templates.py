@@ -340,6 +340,8 @@ def test_names_of_prompts_are_not_judged_where_some_are_missing():
         ("\\rho", "r"),
         ("\\theta x", "t"),
         ("\\nabla f", "n"),
+        ("\\neq b", "n"),
+        ("\\tau_1", "t"),
         ("\\end", "e"),
     ],
 )
@@ -356,7 +358,14 @@ def test_a_command_that_lost_its_backslash_is_warned_of(text, letter):
 
 @pytest.mark.parametrize(
     "text",
-    ['"a\\tb\\nc \\"x\\" \\u00e9"', '"\\\\frac{1}{2}"', "'\\frac{1}{2}'", '"one\\nabout"', '"a\\textile"'],
+    [
+        '"a\\tb\\nc \\"x\\" \\u00e9"',
+        '"\\\\frac{1}{2}"',
+        "'\\frac{1}{2}'",
+        '"one\\nabout"',
+        '"one\\nunder\\n\\tan apple\\tau lait"',
+        '"a\\textile"',
+    ],
 )
 def test_ordinary_escapes_bring_no_warning(text):
     """Line breaks, tabs, quotes and escaped backslashes are what they seem."""

@@ -116,6 +116,21 @@ def test_an_example_that_does_not_fit_is_refused(arguments, path):
     assert {"unit": Place.KEY, "": Place.TABLE}.get(path, Place.VALUE) is fault.place
 
 
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [("{ x = 'a', y = 1 }", []), ("{ x = 'a' }", []), ("{ y = 1 }", [""]), ("{ x = 'a', y = 'b' }", [".y"])],
+)
+@pytest.mark.parametrize("more", ["", ", { text = 'z' }"])
+def test_simple_examples_are_judged_like_any_other(arguments, wanted, more):
+    """What is decided without a validator is decided in the same way."""
+    text = HEAD + (
+        "required_args = ['x']\nparameters = { x = { type = 'string' }, y = { type = 'integer' } }\n"
+        f"example_messages = [{{ arguments = {arguments} }}{more}]\n"
+    )
+    where = "example-violates-schema recipients.a.example_messages.0.arguments"
+    assert [f"{where}{path}" for path in wanted] == found(text)
+
+
 def test_all_faults_of_one_example_are_reported():
     """Each wrong argument of an example is named."""
     text = HEAD + (

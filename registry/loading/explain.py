@@ -20,9 +20,8 @@ from registry.suggest import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from jsonschema_rs import ValidationError
-
     from registry.documents import Document
+    from registry.loading.validators import ValidationError
 
 
 def explain(

@@ -6,11 +6,14 @@ import functools
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
+from jsonschema_rs import ValidationError
 
 from registry.loading.schemas import schema
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
+
+__all__ = ["ValidationError", "validator"]
 
 
 @functools.cache

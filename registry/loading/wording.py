@@ -10,9 +10,8 @@ from registry.suggest import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from jsonschema_rs import ValidationError
-
     from registry.diagnostics import Path
+    from registry.loading.validators import ValidationError
 
 _TYPES = {
     "string": "a text",

@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     names.confusables,
     names.descriptions,
     names.duplicates,
+    names.identifiers,
     references.recipients,
     references.servers,
     schemas.keywords,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SIMPLE = re.compile(r"(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}")
 #: A URL that is certainly right.
 _PLAIN_URL = re.compile(
-    r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#](?:[!#-;=?-\[\]^-z|~]|\{[A-Za-z_][A-Za-z0-9_]*\})*)?\Z"
+    r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#](?:[!#-;=?-\[\]^-z|~]++|\{[A-Za-z_][A-Za-z0-9_]*\})*+)?\Z"
 )
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#][!-z|~]*)?\Z")
 _URL = re.compile(r"(?P<scheme>[^/?#]*?)(?P<slashes>://)(?P<host>[^/?#]*)(?P<rest>.*)\Z", re.DOTALL)
@@ -110,8 +110,9 @@ def _harmless(table: dict[str, Any]) -> list[str] | None:
     if "query" in table:
         query = table["query"]
         texts += query.values()
-        if any("{" not in value and _SECRET_QUERY.search(name) for name, value in query.items()):
-            return None
+        for name, value in query.items():
+            if "{" not in value and _SECRET_QUERY.search(name):
+                return None
     for name, value in table["headers"].items() if "headers" in table else ():
         if "${" not in value and _SECRET_HEADER.match(name):
             return None

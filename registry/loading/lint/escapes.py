@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 #: Control characters that only an escape can bring into a text, where a letter follows (\frac, \beta), and
 #: a tab or line end before what makes it \text or the like.
 _EATEN = re.compile(
-    r"[\b\f\r\x1b](?=[A-Za-z])|\t(?=(?:ext|extbf|extit|frac|heta|ilde|imes|riangle)\b)|\n(?=abla\b)"
+    r"[\b\f\r\x1b](?=[A-Za-z])"
+    r"|\t(?=(?:ext|extbf|extit|frac|heta|herefore|ilde|imes|riangle)\b|(?:an|au)[({_^$=+\\])"
+    r"|\n(?=(?:abla|eq|ewline)\b|u[)}_^$=+\\])"
 )
 #: How such a text is written.
-_SOURCE = re.compile(r"\\(?:[bfre][A-Za-z]|[ux]|t(?:ext|frac|heta|ilde|imes|riangle)|nabla)")
+_SOURCE = re.compile(r"\\(?:[bfre][A-Za-z]|[ux]|t[a-z]{2}|n[aeu])")
 _ESCAPE = {"\b": "b", "\f": "f", "\r": "r", "\x1b": "e", "\t": "t", "\n": "n"}
 
 

@@ -109,6 +109,17 @@ def _alike(places: Iterable[tuple[Document, Path]]) -> Iterator[Fault]:
             )
 
 
+def identifiers(scene: Scene) -> Iterator[Fault]:
+    """Refuse an input whose name no placeholder can have; a schema knows only the ASCII part of that."""
+    for entry in scene.prompts:
+        names = entry.table.get("inputs")
+        for name in names if isinstance(names, dict) else ():
+            if name.isascii() or name.isidentifier() or scene.is_wrong(entry, "inputs", name):
+                continue
+            message = f"`{name}` is no name here: it must be an identifier: letters, digits and `_`"
+            yield entry.fault("bad-name", message, "inputs", name, place=Place.KEY, hint="rename it")
+
+
 def descriptions(scene: Scene) -> Iterator[Fault]:
     """Warn of what a model or a reader is told nothing about."""
     for entries, what in ((scene.recipients, "recipient"), (scene.prompts, "prompt")):

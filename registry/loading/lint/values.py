@@ -45,7 +45,8 @@ def values(scene: Scene) -> Iterator[Fault]:
     """Refuse defaults and examples that do not fit their schemas."""
     jobs: list[_Job] = []
     for entry in scene.recipients:
-        jobs += _recipient(scene, entry)
+        if not _is_plain(entry.table):
+            jobs += _recipient(scene, entry)
     for entry in scene.prompts:
         jobs += _prompt(scene, entry)
         yield from _example_names(scene, entry)
@@ -54,6 +55,35 @@ def values(scene: Scene) -> Iterator[Fault]:
         jobs = [job for job in jobs if "$id" in job.whole]
     for job in jobs:
         yield from _decide(job)
+
+
+def _is_plain(table: dict[str, Any]) -> bool:
+    """Say whether all values of a recipient plainly fit: the usual case, decided in a few steps."""
+    try:
+        parameters = table["parameters"]
+        for schema in parameters.values():
+            if "default" in schema:
+                if not plainly_fits(schema, schema["default"]):
+                    return False
+            elif not PLAIN.issuperset(schema):
+                return False
+        if "input_schema" in table:
+            return False
+        return "example_messages" not in table or _are_plain(table, parameters)
+    except (AttributeError, KeyError, TypeError):  # declared in another way, or misshapen
+        return False
+
+
+def _are_plain(table: dict[str, Any], parameters: dict[str, Any]) -> bool:
+    required = table.get("required_args", ())
+    for example in table["example_messages"]:
+        arguments = example["arguments"]
+        for name, value in arguments.items():
+            if not plainly_fits(parameters[name], value):
+                return False
+        if not all(map(arguments.__contains__, required)):
+            return False
+    return True
 
 
 def plainly_fits(schema: dict[str, Any], value: Any) -> bool:
@@ -84,31 +114,23 @@ def _sound_fit(schema: dict[str, Any], value: Any) -> bool:
         return False
 
 
-def _is_settled(schema: dict[str, Any]) -> bool:
-    """Say whether a schema has no default inside, and its own one plainly fits."""
-    if "default" in schema:
-        return _sound_fit(schema, schema["default"])  # which knows no schema with others inside
-    return PLAIN.issuperset(schema) or NESTING.isdisjoint(schema)
-
-
 def _recipient(scene: Scene, entry: Entry) -> Iterator[_Job]:
     table = entry.table
     parameters = table.get("parameters")
     if isinstance(parameters, dict):
         for name, schema in parameters.items():
-            if isinstance(schema, dict) and not _is_settled(schema):
+            if isinstance(schema, dict):
                 pointer, whole = f"/properties/{_step(name)}", {"properties": parameters}
                 yield from _defaults(scene, entry, ("parameters", name), schema, whole, pointer)
     elif isinstance(table.get("input_schema"), dict):
         schema = table["input_schema"]
         yield from _defaults(scene, entry, ("input_schema",), schema, schema, "")
-    if table.get("example_messages"):
-        yield from _examples(scene, entry, parameters)
+    yield from _examples(scene, entry)
 
 
 def _prompt(scene: Scene, entry: Entry) -> Iterator[_Job]:
     for name, schema in table_of(entry.table, "inputs").items():
-        if isinstance(schema, dict) and not _is_settled(schema):
+        if isinstance(schema, dict):
             yield from _defaults(scene, entry, ("inputs", name), schema, schema, "")
     inputs = _inputs(scene, entry) if entry.table.get("examples") else {}
     for i, example in enumerate(list_of(entry.table, "examples")):
@@ -150,27 +172,16 @@ def _step(key: str | int) -> str:
     return quote(str(key).replace("~", "~0").replace("/", "~1"), safe="~")
 
 
-def _examples(scene: Scene, entry: Entry, parameters: Any) -> Iterator[_Job]:
-    required = list_of(entry.table, "required_args")
+def _examples(scene: Scene, entry: Entry) -> Iterator[_Job]:
     whole: dict[str, Any] | None = None
     for i, example in enumerate(list_of(entry.table, "example_messages")):
         arguments = example.get("arguments") if isinstance(example, dict) else None
         if not isinstance(arguments, dict):
             continue
-        if isinstance(parameters, dict) and _plain_arguments(parameters, required, arguments):
-            continue
         whole = whole or _arguments_schema(scene, entry)
         path = ("example_messages", i, "arguments")
         if whole is not None and not scene.is_wrong(entry, *path):
             yield _Job(entry, "example-violates-schema", path, arguments, whole)
-
-
-def _plain_arguments(parameters: dict[str, Any], required: list[Any], arguments: dict[str, Any]) -> bool:
-    for name, value in arguments.items():
-        schema = parameters.get(name)
-        if not isinstance(schema, dict) or not _sound_fit(schema, value):
-            return False
-    return all(isinstance(name, str) and name in arguments for name in required)
 
 
 def _arguments_schema(scene: Scene, entry: Entry) -> dict[str, Any] | None:
