@@ -27,7 +27,7 @@ class Sent:
     body: dict
 
 
-@attrs.define
+@attrs.define(slots=False)
 class ModelServer:
     """Gives one reply after another; the last one again and again."""
 

@@ -25,7 +25,7 @@ _TOKENS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"
 
 def raise_error(event: Item) -> None:
     """Raise what an event says went wrong, if it says so."""
-    if event.get("error"):
+    if event.get("error") is not None:
         raise ChatError(f"the provider broke off: {words_of(event) or 'it did not say why'}")
 
 

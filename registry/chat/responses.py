@@ -28,8 +28,9 @@ class _Fold(Fold):
     whole: Item | None = None
 
     def feed(self, event: Item) -> str:
+        raise_error(event)
         kind = event.get("type")
-        if kind == "error" or event.get("error"):
+        if kind == "error":
             raise ChatError(f"the provider broke off: {words_of(event) or 'it did not say why'}")
         if kind == "response.output_item.done":
             self.items.append(event["item"])

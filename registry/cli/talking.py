@@ -116,7 +116,7 @@ class Talk:
     _runner: asyncio.Runner = attrs.field(factory=asyncio.Runner)
     _allowed: set[str] = attrs.field(factory=set)
     _stop_reason: str = "cancelled"
-    #: What Ctrl-C in a question ends; None when it has ended it.
+    #: The answer that is being made: what Ctrl-C in a question ends.
     _task: asyncio.Task[Any] | None = None
     _dispatcher: Dispatcher = attrs.field(init=False)
 
@@ -192,8 +192,6 @@ class Talk:
         """Ask whether a call may be made; Ctrl-C stops the whole answer."""
         if call.recipient in self._allowed:
             return True
-        if self._task is None:
-            return "the user stopped the conversation"
         try:
             with _interruptible():
                 answer = click.prompt(
@@ -203,8 +201,8 @@ class Talk:
                     err=True,
                 )
         except click.Abort:
+            assert self._task is not None  # noqa: S101 - calls are made by answers
             self._task.cancel()
-            self._task = None
             return "the user stopped the conversation"
         if answer == "a":
             self._allowed.add(call.recipient)
