@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from registry.chat.anthropic import AnthropicChat
+    from registry.chat.openai import OpenAIChat
     from registry.conversation import Transcript
     from registry.diagnostics import Diagnostic, Report, Severity
     from registry.dispatch import Dispatcher
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 
 #: Public name -> the module that defines it.
 _HOMES: dict[str, str] = {
+    "AnthropicChat": "chat.anthropic",
     "AssistantRolePrompt": "role_prompts",
     "BackendUnavailable": "exceptions",
     "BasePrompt": "role_prompts",
@@ -76,6 +79,7 @@ _HOMES: dict[str, str] = {
     "MissingSecret": "exceptions",
     "NoSuchPrompt": "exceptions",
     "NoSuchRecipient": "exceptions",
+    "OpenAIChat": "chat.openai",
     "Outcome": "messages",
     "Prompt": "prompts",
     "PromptSnapshot": "prompts",
@@ -110,6 +114,7 @@ _HOMES: dict[str, str] = {
 }
 
 __all__ = [
+    "AnthropicChat",
     "AssistantRolePrompt",
     "BackendUnavailable",
     "BasePrompt",
@@ -126,6 +131,7 @@ __all__ = [
     "MissingSecret",
     "NoSuchPrompt",
     "NoSuchRecipient",
+    "OpenAIChat",
     "Outcome",
     "Prompt",
     "PromptSnapshot",

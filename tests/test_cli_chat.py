@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -376,6 +377,7 @@ class Person:
 
     def wait_for(self, words):
         while words not in self.seen:
+            assert select.select([self.terminal], [], [], 60)[0], self.seen
             self.seen += os.read(self.terminal, 4096).decode(errors="replace")
 
     def type(self, text):
