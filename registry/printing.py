@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import logging
 import sys
@@ -12,24 +11,27 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _LOG = logging.getLogger("registry.function")
 #: Characters of a line that has no end yet.
 _LONGEST = 8_192
+#: Held while a printer's text is changed; threads of one call share a printer.
+_WRITING = threading.Lock()
 _PRINTER: contextvars.ContextVar[_Printer | None] = contextvars.ContextVar("printer", default=None)
 
 
-@attrs.define(eq=False)
 class _Printer:
-    """Collects the output of one call, line by line."""
+    """Collects the output of one call, line by line. Made for every call, so it costs next to nothing."""
 
-    name: str
-    rest: str = ""
-    lock: Any = attrs.field(factory=threading.Lock)
+    __slots__ = ("name", "rest")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rest = ""
 
     def write(self, text: str) -> None:
-        with self.lock:
+        with _WRITING:
             *lines, self.rest = (self.rest + text).split("\n")
             if len(self.rest) > _LONGEST:
                 lines.append(self.rest)
@@ -95,15 +97,19 @@ def call_aside(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         _SWITCH.off()
 
 
-@contextlib.contextmanager
-def printing_to_log(name: str) -> Iterator[None]:
+class printing_to_log:  # noqa: N801 - used as a function
     """Send what is printed in this context, and in threads that inherit it, to the log."""
-    printer = _Printer(name)
-    _SWITCH.on()
-    token = _PRINTER.set(printer)
-    try:
-        yield
-    finally:
-        _PRINTER.reset(token)
+
+    __slots__ = ("_printer", "_token")
+
+    def __init__(self, name: str) -> None:
+        self._printer = _Printer(name)
+
+    def __enter__(self) -> None:
+        _SWITCH.on()
+        self._token = _PRINTER.set(self._printer)
+
+    def __exit__(self, *_error: object) -> None:
+        _PRINTER.reset(self._token)
         _SWITCH.off()
-        printer.close()
+        self._printer.close()

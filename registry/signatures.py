@@ -64,13 +64,17 @@ class Signature:
             InvalidArguments: a value does not fit its annotation.
             RecipientFailed: the function does not take the arguments that the declaration has.
         """
+        if self._fits(arguments):
+            return [], dict(arguments)
         named = self._named(arguments)
         errors = []
-        for name in [name for name in named if name in self.annotations]:
+        for name, annotation in self.annotations.items():
+            if name not in named or type(named[name]) is annotation:
+                continue
             try:
-                named[name] = structure_argument(named[name], self.annotations[name])
+                named[name] = structure_argument(named[name], annotation)
             except Exception:  # noqa: BLE001 - annotations may be the user's own types, which raise what they like
-                errors.append(f"{name}: must be {_shown(self.annotations[name])}")
+                errors.append(f"{name}: must be {_shown(annotation)}")
         if errors:
             raise InvalidArguments("invalid-arguments", errors)
         if self.recipient is not None:
@@ -79,6 +83,14 @@ class Signature:
         if missing:
             raise RecipientFailed(f"{self.call} needs {', '.join(missing)}, which the call does not give")
         return self._positional(named), named
+
+    def _fits(self, arguments: Mapping[str, Any]) -> bool:
+        """Say whether the arguments can be passed on by name as they are: the usual case, and the quick one."""
+        annotations = self.annotations
+        for name, value in arguments.items():
+            if name not in self.names or annotations.get(name, type(value)) is not type(value):
+                return False
+        return not self.positional and self.recipient is None and all(n in arguments for n in self.required)
 
     def _named(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Give each argument its parameter's name: a dash in a name is an underscore in Python."""

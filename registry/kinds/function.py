@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable as AwaitableABC
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,10 +15,44 @@ from registry.messages import Outcome
 from registry.recipient import Recipient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractContextManager
 
     from registry.signatures import Signature
     from registry.specs import FunctionOptions
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    raise TypeError
+
+
+#: Results that need no structuring to be JSON.
+_SCALARS = frozenset({bool, float})
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_listed)
+
+
+@attrs.frozen
+class _Target:
+    """A function, ready to be called, with what a call needs: all found out once."""
+
+    function: Callable[..., Any]
+    signature: Signature
+    is_async: bool
+    printing: Callable[[str], AbstractContextManager[None]]
+    aside: Callable[..., Awaitable[Any]]
+
+    async def __call__(self, arguments: dict[str, Any], recipient: FunctionRecipient) -> Any:
+        with self.printing(recipient.RECIPIENT_NAME):
+            positional, named = self.signature.bind(arguments, recipient)
+            try:
+                if self.is_async:
+                    return await self.function(*positional, **named)
+                result = await self.aside(self.function, *positional, **named)
+                return await result if isinstance(result, AwaitableABC) else result
+            except SystemExit as error:
+                raise RecipientFailed(f"{self.signature.call} asked the program to end") from error
 
 
 @attrs.define(slots=False, eq=False)
@@ -27,7 +63,7 @@ class FunctionRecipient(Declared):
     `Recipient`, gets this object. What the function prints goes to the log ``registry.function``.
     """
 
-    _target: tuple[Callable[..., Any], Signature] | None = attrs.field(default=None, init=False, repr=False)
+    _target: _Target | None = attrs.field(default=None, init=False, repr=False)
 
     async def acall(self, arguments: dict[str, Any]) -> Outcome:
         """Call the function. What it raises passes through.
@@ -37,62 +73,54 @@ class FunctionRecipient(Declared):
             RecipientFailed: the function cannot be imported, does not take these arguments, or returns what
                 is no JSON data.
         """
+        target = self._target
+        if target is None:
+            target = self._target = await self._prepared()
+        return self._outcome(await target(arguments, self))
+
+    async def _prepared(self) -> _Target:
+        """Import the function in a thread: a module may take its time."""
         import inspect
 
         from registry.printing import call_aside, printing_to_log
         from registry.threads import in_thread
 
         with printing_to_log(self.RECIPIENT_NAME):
-            target = self._target
-            if target is None:
-                target = self._target = await in_thread(self._import)
-            function, signature = target
-            positional, named = signature.bind(arguments, self)
-            try:
-                if inspect.iscoroutinefunction(function):
-                    result = await function(*positional, **named)
-                else:
-                    result = await in_thread(call_aside, function, *positional, **named)
-                    if inspect.isawaitable(result):
-                        result = await result
-            except SystemExit as error:
-                raise RecipientFailed(f"{signature.call} asked the program to end") from error
-        return self._outcome(result)
+            function, signature = await in_thread(call_aside, self._import)
+        is_async = inspect.iscoroutinefunction(function)
+        return _Target(function, signature, is_async, printing_to_log, partial(in_thread, call_aside))
 
     def _import(self) -> tuple[Callable[..., Any], Signature]:
         from registry.import_paths import import_object
         from registry.signatures import Signature
 
-        options: FunctionOptions = self.SPEC.options  # type: ignore[assignment]
+        call = self._call
         try:
-            function = import_object(options.call, self.FOLDER)
+            function = import_object(call, self.FOLDER)
         except SystemExit as error:
-            raise RecipientFailed(
-                f"{options.call} cannot be imported: its module ends the program"
-            ) from error
+            raise RecipientFailed(f"{call} cannot be imported: its module ends the program") from error
         if not callable(function):
-            raise RecipientFailed(f"{options.call} is no function: it cannot be called")
-        return function, Signature.of(function, options.call, Recipient)
+            raise RecipientFailed(f"{call} is no function: it cannot be called")
+        return function, Signature.of(function, call, Recipient)
+
+    @property
+    def _call(self) -> str:
+        options: FunctionOptions = self.SPEC.options  # type: ignore[assignment]
+        return options.call
 
     def _outcome(self, result: Any) -> Outcome:
         if isinstance(result, Outcome):
             return result
         if result is None or isinstance(result, str):
             return Outcome(result or "")
-        from registry.converter import unstructure_result
-
         try:
-            text = json.dumps(
-                unstructure_result(result), ensure_ascii=False, allow_nan=False, default=_listed
-            )
+            if type(result) is int:
+                return Outcome(repr(result))
+            if type(result) not in _SCALARS:
+                from registry.converter import unstructure_result
+
+                result = unstructure_result(result)
+            return Outcome(_ENCODER.encode(result))
         except (TypeError, ValueError, RecursionError) as error:
-            options: FunctionOptions = self.SPEC.options  # type: ignore[assignment]
             kind = type(result).__name__
-            raise RecipientFailed(f"{options.call} returned a {kind}, which is not all JSON data") from error
-        return Outcome(text)
-
-
-def _listed(value: Any) -> list[Any]:
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    raise TypeError
+            raise RecipientFailed(f"{self._call} returned a {kind}, which is not all JSON data") from error
