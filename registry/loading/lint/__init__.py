@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from registry.loading.lint import calls, escapes, examples, names, references, schemas, templates, values
+from registry.loading.lint import calls, escapes, names, prompts, references, schemas, values
 from registry.loading.lint.scene import Scene
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ RULES: tuple[Rule, ...] = (
     schemas.references,
     schemas.required,
     schemas.dialects,
-    templates.system_messages,
-    templates.templates,
+    prompts.system_messages,
+    prompts.templates,
     values.values,
-    examples.includes,
-    examples.examples,
+    prompts.includes,
+    prompts.examples,
 )
 
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 #: Control characters that only an escape can bring into a text, where a letter follows (\frac, \beta), and
 #: a tab or line end before what makes it \text or the like.
-_EATEN = re.compile(
+_EATEN = (
     r"[\b\f\r\x1b](?=[A-Za-z])"
     r"|\t(?=(?:ext|extbf|extit|frac|heta|herefore|ilde|imes|riangle)\b|(?:an|au)[({_^$=+\\])"
     r"|\n(?=(?:abla|eq|ewline)\b|u[)}_^$=+\\])"
 )
 #: How such a text is written.
-_SOURCE = re.compile(r"\\(?:[bfre][A-Za-z]|[ux]|t[a-z]{2}|n[aeu])")
+_SOURCE = r"\\(?:[bfre][A-Za-z]|[ux]|t[a-z]{2}|n[aeu])"
 _ESCAPE = {"\b": "b", "\f": "f", "\r": "r", "\x1b": "e", "\t": "t", "\n": "n"}
 
 
@@ -36,7 +36,7 @@ def escapes(scene: Scene) -> Iterator[Fault]:
 
 def _eaten(entry: Entry) -> Iterator[Fault]:
     for path, text in _texts(entry.table):
-        for match in _EATEN.finditer(text):
+        for match in re.finditer(_EATEN, text):
             letter = _ESCAPE[match[0]]
             yield entry.fault(
                 "backslash-in-basic-string",
@@ -49,7 +49,7 @@ def _eaten(entry: Entry) -> Iterator[Fault]:
 
 
 def _may_have(text: str) -> bool:
-    return "\\" in text and _SOURCE.search(text) is not None
+    return "\\" in text and re.search(_SOURCE, text) is not None
 
 
 def _texts(table: dict[str, Any]) -> Iterator[tuple[Path, str]]:

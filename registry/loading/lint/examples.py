@@ -22,25 +22,21 @@ if TYPE_CHECKING:
 _TEXT_KEYS = frozenset({"as", "each", "file", "image", "role", "slot", "when"})
 
 
-def includes(scene: Scene) -> Iterator[Fault]:
-    """Refuse an input that takes the text of a prompt which cannot be included."""
+def bad_includes(scene: Scene) -> Iterator[Fault]:
+    """Yield the inputs whose prompt does not exist, includes this one, or cannot be included."""
     entries = {entry.name: entry for entry in scene.prompts}
-    if not any(map(_included, scene.prompts)) or not scene.is_complete("prompts"):
-        return
-    for problem in include_problems([spec_of(entry) for entry in entries.values()]):
-        entry, path = entries[problem.prompt], ("inputs", problem.input, "prompt")
-        yield entry.fault(problem.code, problem.message, *path, hint=problem.hint)
+    if any(map(_included, scene.prompts)):
+        for problem in include_problems([spec_of(entry) for entry in entries.values()]):
+            entry, path = entries[problem.prompt], ("inputs", problem.input, "prompt")
+            yield entry.fault(problem.code, problem.message, *path, hint=problem.hint)
 
 
-def examples(scene: Scene) -> Iterator[Fault]:
-    """Refuse an example that renders to another text than it says."""
-    tested = [entry for entry in scene.prompts if entry.table.get("examples")]
-    if not tested:
-        return
+def mismatches(scene: Scene) -> Iterator[Fault]:
+    """Yield the texts of examples that are not what the prompt renders to."""
     sound = {entry.name: entry for entry in scene.prompts if _is_sound(scene, entry)}
     built: dict[str, Prompt] = {}
-    for entry in tested:
-        if sound.get(entry.name) is entry:
+    for entry in scene.prompts:
+        if sound.get(entry.name) is entry and "examples" in entry.table:
             prompt = _prompt(entry.name, sound, built)
             if prompt is not None:
                 for i, example in enumerate(entry.table["examples"]):

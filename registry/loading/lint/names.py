@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING
 
 from registry.diagnostics import Fault, Mention, Place, Severity
@@ -77,6 +76,8 @@ def _differ(names: Collection[str]) -> bool:
 
 def skeleton(name: str) -> str:
     """Return what a name looks like; names with the same skeleton are easily taken for each other."""
+    import unicodedata
+
     return unicodedata.normalize("NFKC", name).translate(_ALIKE)
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
-from registry import schema_check
 from registry.diagnostics import Place, Severity
-from registry.kinds import KINDS
-from registry.loading.lint.backtracking import is_exponential
 from registry.loading.lint.scene import INPUT_KEYS, list_of, table_of
 from registry.loading.lint.walk import KEYWORDS, subschemas
 from registry.suggest import nearest
@@ -59,7 +55,7 @@ def _reference(root: Root, path: Path, target: str) -> Iterator[Fault]:
         message = f"`{target}` is outside this schema; nothing is fetched"
         yield root.entry.fault("remote-ref", message, *path, hint="copy it under `$defs` and refer to that")
     elif base or named:
-        if not _compiles(root.whole):
+        if _error(root.whole):
             yield root.entry.fault("unresolved-ref", f"`{target}` leads nowhere", *path)
     elif not _leads_somewhere(root.whole, fragment, inside):
         hints = [f"#/$defs/{name}" for name in table_of(root.whole, "$defs")]
@@ -74,25 +70,29 @@ def dialects(scene: Scene) -> Iterator[Fault]:
         inside = [schema for _, schema in subschemas(root.schema)]
         if all(map(_NAMING.isdisjoint, inside)) or scene.is_wrong(root.entry, root.path[0]):
             continue
-        try:
-            schema_check.compile(root.whole)
-        except ValueError as error:
+        error = _error(root.whole)
+        if error:
             key = next((key for key in ("$schema", "$id") if key in root.schema), None)
             path = root.path if key is None else (*root.path, key)
-            yield root.entry.fault("bad-parameter-schema", str(error), *path)
+            yield root.entry.fault("bad-parameter-schema", error, *path)
 
 
-def _compiles(schema: dict[str, Any]) -> bool:
+def _error(schema: dict[str, Any]) -> str:
+    """Say why a schema cannot be compiled; empty when it can."""
+    from registry import schema_check
+
     try:
         schema_check.compile(schema)
-    except ValueError:
-        return False
-    return True
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _leads_somewhere(whole: Any, fragment: str, inside: Iterable[dict[str, Any]]) -> bool:
     if fragment and not fragment.startswith("/"):
         return any(fragment in (schema.get("$anchor"), schema.get("$dynamicAnchor")) for schema in inside)
+    from urllib.parse import unquote
+
     found = whole
     for step in fragment.split("/")[1:]:
         key = unquote(step).replace("~1", "/").replace("~0", "~")
@@ -110,10 +110,12 @@ def patterns(scene: Scene) -> Iterator[Fault]:
     found = [(root, *place) for root in scene.roots for place in _patterns(root)]
     if not found:
         return
+    from registry.loading.lint.backtracking import is_exponential
+
     # One compilation for all: the single ones are tried only when it fails.
-    fine = _compiles({"patternProperties": {pattern: True for _, _, _, pattern in found}})
+    fine = not _error({"patternProperties": {pattern: True for _, _, _, pattern in found}})
     for root, path, place, pattern in found:
-        if not fine and not _compiles({"pattern": pattern}):
+        if not fine and _error({"pattern": pattern}):
             yield root.entry.fault(
                 "bad-parameter-schema",
                 "the pattern is no regular expression that can be matched in linear time",
@@ -161,6 +163,8 @@ def _all_declared(parameters: Any, names: Any) -> bool:
 def _required(entry: Entry) -> Iterator[Fault]:
     declared = entry.table.get("parameters")
     if declared is None:
+        from registry.kinds import KINDS
+
         kind = KINDS.get(entry.kind)
         declared = table_of(kind.default_schema if kind else None, "properties")
     if not isinstance(declared, dict) or (entry.kind == "class" and not declared):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from registry.diagnostics import Fault, Path, Place, Severity
+from registry.diagnostics import Fault, Path, Place
 from registry.loading.lint.scene import Entry, list_of, table_of
 from registry.suggest import nearest
 from registry.template import Each, If, scan
@@ -91,21 +91,20 @@ class _Uses:
         return table_of(self.inputs, self.names.get(name, ""))
 
 
-def templates(scene: Scene) -> Iterator[Fault]:
-    """Check the templates of every prompt against the inputs that it declares."""
-    for entry in scene.prompts:
-        inputs = entry.table.get("inputs", {})
-        known = isinstance(inputs, dict) and not scene.lacks(entry, "inputs")
-        uses = _Uses({nfc(name): name for name in inputs}, inputs) if known else None
-        raw = entry.table.get("raw") is True
-        for piece in pieces_of(entry):
-            if not raw or piece.path[-1:] in {("image",), ("file",)}:
-                yield from _piece(piece, uses)
-        if uses is not None:
-            for place, message in messages_of(entry):
-                yield from _message_keys(entry, place, message, uses)
-            if _is_whole(entry) and not scene.lacks_in(entry):
-                yield from _unused(scene, entry, uses)
+def check(scene: Scene, entry: Entry) -> Iterator[Fault]:
+    """Check the texts of one prompt, and the inputs that they use."""
+    inputs = entry.table.get("inputs", {})
+    known = isinstance(inputs, dict) and not scene.lacks(entry, "inputs")
+    uses = _Uses({nfc(name): name for name in inputs}, inputs) if known else None
+    raw = entry.table.get("raw") is True
+    for piece in pieces_of(entry):
+        if not raw or piece.path[-1:] in {("image",), ("file",)}:
+            yield from _piece(piece, uses)
+    if uses is not None:
+        for place, message in messages_of(entry):
+            yield from _message_keys(entry, place, message, uses)
+        if _is_whole(entry) and not scene.lacks_in(entry):
+            yield from _unused(scene, entry, uses)
 
 
 def _piece(piece: Piece, uses: _Uses | None) -> Iterator[Fault]:
@@ -232,19 +231,4 @@ def _unused(scene: Scene, entry: Entry, uses: _Uses) -> Iterator[Fault]:
                 declared,
                 place=Place.KEY,
                 hint=f"use it as {{{declared}}}, or remove it",
-            )
-
-
-def system_messages(scene: Scene) -> Iterator[Fault]:
-    """Warn of a second system message: some models take only one, others join them."""
-    for entry in scene.prompts:
-        found = [place for place, message in messages_of(entry) if message.get("role") == "system"]
-        for place in found[1:]:
-            yield entry.fault(
-                "second-system-message",
-                "this is not the first system message of the prompt",
-                *place,
-                "role",
-                hint="join the two into one",
-                severity=Severity.WARNING,
             )

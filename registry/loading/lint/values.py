@@ -6,13 +6,10 @@ What plainly fits is seen at once; all the rest of a load is decided by one vali
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import attrs
 
-from registry import schema_check
 from registry.diagnostics import Fault, Path, Place
-from registry.kinds import KINDS
 from registry.loading.lint.scene import INPUT_KEYS, PLAIN, list_of, table_of
 from registry.loading.lint.walk import NESTING, subschemas
 from registry.suggest import nearest
@@ -169,6 +166,8 @@ def _default(
 
 
 def _step(key: str | int) -> str:
+    from urllib.parse import quote
+
     return quote(str(key).replace("~", "~0").replace("/", "~1"), safe="~")
 
 
@@ -193,6 +192,8 @@ def _arguments_schema(scene: Scene, entry: Entry) -> dict[str, Any] | None:
         return None
     if "input_schema" in table:
         return closed(table["input_schema"])
+    from registry.kinds import KINDS
+
     kind = KINDS.get(entry.kind)
     if kind is None or (entry.kind == "class" and "parameters" not in table):
         return None
@@ -269,6 +270,8 @@ def is_needed(schema: dict[str, Any]) -> bool:
 
 
 def _all_fit(jobs: list[_Job]) -> bool:
+    from registry import schema_check
+
     known: dict[int, str] = {}
     schemas: dict[str, Any] = {}
     items = []
@@ -284,6 +287,8 @@ def _all_fit(jobs: list[_Job]) -> bool:
 
 
 def _decide(job: _Job) -> Iterator[Fault]:
+    from registry import schema_check
+
     base = job.whole.get("$id", "urn:s")
     if job.pointer:
         schema = {"$defs": {"0": {**job.whole, "$id": base}}, "$ref": f"{base}#{job.pointer}"}
