@@ -8,7 +8,7 @@ import sys
 import threading
 
 from registry import Outcome, Recipient, RecipientFailed, RecipientManager, RecipientSnapshot, reply
-from registry.loading.loader import load, loads
+from registry.loading.loader import loads
 from registry.progress import log, report_progress
 
 PROMPTS = """
@@ -43,7 +43,7 @@ class Noisy(Recipient):
     DESCRIPTION = "Prints in every way there is."
 
     def process(self, message, **kwargs):
-        print("from print")
+        print("from print")  # noqa: T201 - that is what it is for
         os.write(1, b"from descriptor 1\n")
         subprocess.run(["/bin/echo", "from a child"], check=True)
         return reply("noisy", Outcome(sys.stdin.read() or "stdin is empty"))
@@ -70,7 +70,7 @@ class Failing(Recipient):
 
 
 class Waiting(Recipient):
-    """Waits until it is cancelled, or until `release` is called."""
+    """Waits until it is cancelled, until it is released, or until there is a file ``until``."""
 
     RECIPIENT_NAME = "waiting"
     DESCRIPTION = "Waits."
@@ -80,8 +80,11 @@ class Waiting(Recipient):
 
     async def aprocess(self, message, **kwargs):
         self.started.set()
+        report_progress(0)
+        until = message["arguments"].get("until", "/no/such/file")
         try:
-            while not self.released.is_set():
+            # An event of threads, for tests of programs that have a loop of their own.
+            while not (self.released.is_set() or os.path.exists(until)):  # noqa: ASYNC110, ASYNC240, PTH110
                 await asyncio.sleep(0.01)
         except asyncio.CancelledError:
             self.cancelled.set()

@@ -1,7 +1,10 @@
+# ruff: noqa: T201 - printing is part of how they misbehave
 """MCP servers that behave and misbehave, for the tests of the client side. The argument chooses which one."""
 
 import asyncio
+import itertools
 import os
+import pathlib
 import sys
 import time
 
@@ -19,13 +22,11 @@ MEDIA = [
         type="resource",
         resource=types.TextResourceContents(uri="x:text", mime_type="text/plain", text="inside"),
     ),
-    types.EmbeddedResource(
-        type="resource", resource=types.BlobResourceContents(uri="x:blob", blob=BASE64)
-    ),
+    types.EmbeddedResource(type="resource", resource=types.BlobResourceContents(uri="x:blob", blob=BASE64)),
     types.ResourceLink(type="resource_link", uri="x:link", name="link"),
     types.TextContent(type="text", text="two"),
 ]
-lists = 0
+counter = itertools.count(1)
 
 
 def result(*content, **more):
@@ -38,14 +39,12 @@ def text(value):
 
 async def list_tools(context, params):
     """List the tools: the last one on a second page, one with another description every time."""
-    global lists
     page = params.cursor if params else None
     if page:
         return types.ListToolsResult(tools=[types.Tool(name="last", description="Last.", input_schema=OPEN)])
-    lists += 1
     names = ["pid", "media", "structured", "fail", "progress", "variable", "slow", "die", "refuse"]
     tools = [types.Tool(name=name, description=f"Does {name}.", input_schema=OPEN) for name in names]
-    tools.append(types.Tool(name="moody", description=f"Listed {lists} times.", input_schema=OPEN))
+    tools.append(types.Tool(name="moody", description=f"Listed {next(counter)} times.", input_schema=OPEN))
     tools.append(types.Tool(name="unsaid", input_schema=OPEN))
     tools.append(
         types.Tool(
@@ -57,7 +56,7 @@ async def list_tools(context, params):
     return types.ListToolsResult(tools=tools, next_cursor="2")
 
 
-async def call_tool(context, params):
+async def call_tool(context, params):  # noqa: PLR0911 - one answer for each tool
     match params.name:
         case "pid":
             return result(text(os.getpid()))
@@ -71,7 +70,9 @@ async def call_tool(context, params):
             await context.session.report_progress(1, 2, "half")
             return result(text("done"))
         case "variable":
-            return result(text(sorted(os.environ)), text(os.environ.get("STAND_IN", "unset")), text(os.getcwd()))
+            return result(
+                text(sorted(os.environ)), text(os.environ.get("STAND_IN", "unset")), text(pathlib.Path.cwd())
+            )
         case "slow":
             await context.session.report_progress(0)
             await asyncio.sleep(60)

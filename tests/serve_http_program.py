@@ -4,12 +4,14 @@ import json
 import sys
 
 import mcp_registry
+
+from registry import RecipientManager, load
 from registry.serve import serve_http
 
 
 def main(options):
     path = options.get("path")
-    manager = mcp_registry.manager() if path is None else mcp_registry.RecipientManager(mcp_registry.load(path))
+    manager = mcp_registry.manager() if path is None else RecipientManager(load(path))
     serve_http(manager, **options)
 
 

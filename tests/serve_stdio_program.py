@@ -4,6 +4,7 @@ import sys
 import threading
 
 import mcp_registry
+
 from registry import RecipientManager, load
 from registry.serve import serve_stdio
 
@@ -28,7 +29,7 @@ def main(mode, *arguments):
     serve_stdio(manager, grace=float(arguments[0]) if arguments else 10)
     stop.set()
     # Standard output is the caller's again.
-    print("after")
+    print("after")  # noqa: T201 - to see that it arrives
 
 
 if __name__ == "__main__":

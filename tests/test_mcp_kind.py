@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 import pytest
-
 import serve_http_program
+
 from registry import Dispatcher, Outcome, mcp_client
 from registry.exceptions import BackendUnavailable, MissingSecret, RecipientFailed, TransportError
 from registry.frozen import freeze
@@ -230,9 +230,7 @@ def fails(mode, *, limit=ENOUGH, tool="pid", **more):
     """Call a tool of a misbehaving server and return the error."""
     with pytest.raises(RecipientFailed) as caught:
         asyncio.run(
-            call_tool(
-                target_of(server(mode, **more), None), tool, {}, check=lambda tool: None, limit=limit
-            )
+            call_tool(target_of(server(mode, **more), None), tool, {}, check=lambda tool: None, limit=limit)
         )
     return caught.value
 
@@ -324,7 +322,7 @@ def test_a_slow_tool_is_given_up_and_its_server_kept(declared):
 def test_the_smaller_limit_counts(declared):
     """A recipient's own timeout counts where it is smaller than its server's."""
     text = declared.replace('tool = "slow"', 'tool = "slow"\ntimeout = 0.5')
-    with pytest.raises(TransportError, match="more than 0.5 seconds"):
+    with pytest.raises(TransportError, match=r"more than 0\.5 seconds"):
         call(loads(text), "stand-in_slow")
 
 
@@ -364,7 +362,7 @@ def test_an_unforeseen_error_of_the_client_is_an_error_of_the_transport(monkeypa
         raise ZeroDivisionError("oh\nno")
 
     monkeypatch.setattr(mcp_client, "_all_tools", broken)
-    with pytest.raises(TransportError, match="failed telling its tools: ZeroDivisionError: oh$"):
+    with pytest.raises(TransportError, match=r"failed telling its tools: ZeroDivisionError: oh$"):
         asyncio.run(list_tools(Target("odd", (*STAND_IN, "good")), ENOUGH))
 
 
@@ -541,7 +539,9 @@ def test_a_list_without_end_is_cut(monkeypatch):
 
 def real(command, tool, arguments, tmp_path, expected):
     """Import a real server and call one of its tools."""
-    program = shutil.which(command[0], path=os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]]))
+    program = shutil.which(
+        command[0], path=os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    )
     if program is None:
         pytest.skip(f"{command[0]} is not installed")
     spec = ServerSpec("real", (program, *command[1:]), timeout=ENOUGH)
@@ -550,12 +550,21 @@ def real(command, tool, arguments, tmp_path, expected):
     reply = call(snapshot, f"real_{tool}", **arguments)
     assert "ok" == reply["metadata"]["status"]
     assert expected in texts(reply)[0]
-    assert freeze(pinned_schema(dict(snapshot[f"real_{tool}"].INPUT_SCHEMA))) == snapshot[f"real_{tool}"].INPUT_SCHEMA
+    assert (
+        freeze(pinned_schema(dict(snapshot[f"real_{tool}"].INPUT_SCHEMA)))
+        == snapshot[f"real_{tool}"].INPUT_SCHEMA
+    )
 
 
 def test_the_time_server_tells_the_time(tmp_path):
     """mcp-server-time is imported and called."""
-    real(["mcp-server-time", "--local-timezone", "UTC"], "get_current_time", {"timezone": "UTC"}, tmp_path, '"UTC"')
+    real(
+        ["mcp-server-time", "--local-timezone", "UTC"],
+        "get_current_time",
+        {"timezone": "UTC"},
+        tmp_path,
+        '"UTC"',
+    )
 
 
 def test_the_git_server_tells_the_status(tmp_path):

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import os
 import pathlib
 import signal
 import socket
@@ -15,9 +14,9 @@ import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_registry import INITIALIZE, request, snapshot
 
 import registry.serve
-from mcp_registry import INITIALIZE, request, snapshot
 from registry.exceptions import BackendUnavailable, ExportRefused, RegistryError
 from registry.manager import RecipientSnapshot
 from registry.serve import http
@@ -237,8 +236,12 @@ def test_closing_waits_for_calls_and_ends_streams():
         release, ended = asyncio.Event(), []
 
         async def app(scope, receive, send):
-            if scope["method"] == "GET":
+            if scope["method"] == "DELETE":
+                await answering()(scope, receive, send)
+                await send({"type": "http.response.body", "body": b""})
+            elif scope["method"] == "GET":
                 assert "http.request" == (await receive())["type"]
+                await send({"type": "http.response.start", "status": 200})
                 ended.append((await receive())["type"])
             else:
                 await release.wait()
@@ -248,14 +251,21 @@ def test_closing_waits_for_calls_and_ends_streams():
         messages.put_nowait({"type": "http.request"})
         guard = Guard(app, LOCAL)
         scope = {"type": "http", "method": "GET", "headers": [(b"host", b"localhost")]}
-        stream = asyncio.create_task(guard(scope, messages.get, None))
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        stream = asyncio.create_task(guard(scope, messages.get, send))
         calls = [asyncio.create_task(asked(guard)) for _ in range(2)]
         await asyncio.sleep(0)
         closing = asyncio.create_task(guard.close(PATIENCE))
         await stream
         assert ["http.disconnect"] == ended
+        assert {"type": "http.response.body", "body": b""} == sent[-1]
         assert not closing.done()
         assert 503 == await asked(guard)
+        assert 200 == await asked(guard, method="DELETE")
         release.set()
         await closing
         assert [200, 200] == [await call for call in calls]
@@ -303,9 +313,11 @@ def post(url, message, **headers):
 @contextlib.asynccontextmanager
 async def connected(url, mode="legacy", **options):
     """Yield the official client for a URL."""
-    async with httpx2.AsyncClient(timeout=PATIENCE) as http_client:
-        async with Client(streamable_http_client(url, http_client=http_client), mode=mode, **options) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(timeout=PATIENCE) as http_client,
+        Client(streamable_http_client(url, http_client=http_client), mode=mode, **options) as client,
+    ):
+        yield client
 
 
 def test_the_official_client_is_served_over_http():
@@ -346,23 +358,29 @@ def test_an_address_is_bound_as_it_is_given():
         port = other.getsockname()[1]
         with pytest.raises(RegistryError, match=f"cannot listen at 127.0.0.1:{port}: "):
             http.serve_http(snapshot(), port=port)
-    with pytest.raises(RegistryError, match="cannot listen at no.such.host.invalid:0: "):
+    with pytest.raises(RegistryError, match=r"cannot listen at no\.such\.host\.invalid:0: "):
         http.serve_http(snapshot(), "no.such.host.invalid", token="t")
 
 
-def test_calls_in_flight_are_finished_when_the_server_stops():
+def test_calls_in_flight_are_finished_when_the_server_stops(tmp_path):
     """A server that is told to stop answers the calls it has begun, and ends open streams."""
 
     async def scenario():
+        begun = asyncio.Event()
+
+        async def progress(*report):
+            begun.set()
+
         with serving() as (url, server):
             async with connected(url) as client:
-                answers = [asyncio.create_task(client.call_tool("reporting")) for _ in range(20)]
-                done, _ = await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
-                assert done
+                await client.list_tools()
+                until = tmp_path / "until"
+                arguments = {"until": str(until)}
+                call = asyncio.create_task(client.call_tool("waiting", arguments, progress_callback=progress))
+                await begun.wait()
                 server.send_signal(signal.SIGTERM)
-                results = await asyncio.gather(*answers, return_exceptions=True)
-                texts = {r.content[0].text for r in results if not isinstance(r, Exception)}
-                assert {"reported"} == texts
+                until.touch()
+                assert "released" == (await call).content[0].text
             assert 0 == await asyncio.to_thread(server.wait, PATIENCE)
 
     asyncio.run(scenario())
@@ -386,7 +404,7 @@ def test_a_file_is_followed_over_http(tmp_path):
                 assert ["first"] == [tool.name for tool in (await client.list_tools()).tools]
                 other = path.with_suffix(".new")
                 other.write_text(text.format("second"))
-                os.replace(other, path)
+                other.replace(path)
                 await asyncio.wait_for(heard.wait(), PATIENCE)
                 assert ["second"] == [tool.name for tool in (await client.list_tools()).tools]
 

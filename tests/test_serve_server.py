@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 
+import mcp_registry
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-
-import mcp_registry
 from mcp_registry import Waiting
+
 from registry import RecipientManager
 from registry.serve.server import Handlers, _message
 from registry.serve.service import Service
@@ -37,7 +37,7 @@ async def connected(mode="legacy", *, manager=None, **options):
 async def until(condition):
     """Wait for a condition without hurry, but not for ever."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - the condition may be in another thread
             await asyncio.sleep(0.01)
 
 

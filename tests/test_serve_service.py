@@ -2,9 +2,9 @@
 
 import asyncio
 
+import mcp_registry
 import pytest
 
-import mcp_registry
 from registry import Recipient, RecipientManager, RecipientSnapshot, log, report_progress
 from registry.diagnostics import Diagnostic, Report, Severity
 from registry.exceptions import ExportRefused
@@ -46,7 +46,7 @@ def service():
 
 def named(*names):
     """Return a snapshot of recipients with these names."""
-    return RecipientSnapshot({name: mcp_registry.Echo for name in names})
+    return RecipientSnapshot(dict.fromkeys(names, mcp_registry.Echo))
 
 
 # --- tools
@@ -242,7 +242,9 @@ def test_prompts_are_listed_with_their_arguments(service):
 
 def test_a_prompt_is_rendered_from_texts(service):
     """Arguments come as texts and become what the inputs' schemas ask for."""
-    result = answer(service, "prompts/get", name="greet", arguments={"name": "Ann", "age": "7", "loud": "true"})
+    result = answer(
+        service, "prompts/get", name="greet", arguments={"name": "Ann", "age": "7", "loud": "true"}
+    )
     text = {"type": "text", "text": "Hello Ann, {age 7, loud true}"}
     assert {"description": "Greets.", "messages": [{"role": "user", "content": text}]} == result
     plain = answer(service, "prompts/get", name="plain")
@@ -285,7 +287,10 @@ def test_completion_filters_by_what_is_typed(service):
     found = answer(service, "completion/complete", ref=reference, argument={"name": "what", "value": ""})
     assert [] == found["completion"]["values"]
     other = {"type": "ref/resource", "uri": "x:///{y}"}
-    assert [] == answer(service, "completion/complete", ref=other, argument={"name": "y"})["completion"]["values"]
+    assert (
+        []
+        == answer(service, "completion/complete", ref=other, argument={"name": "y"})["completion"]["values"]
+    )
 
 
 def test_completion_has_at_most_a_hundred_values():

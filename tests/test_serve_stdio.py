@@ -9,14 +9,14 @@ import signal
 import subprocess
 import sys
 
+import mcp_registry
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.subscriptions import ToolsListChanged
 from mcp.shared.exceptions import MCPError
-
-import mcp_registry
 from mcp_registry import INITIALIZE, Waiting, line, request
+
 from registry.serve import stdio
 from registry.serve.handshake import Session
 from registry.serve.service import Service
@@ -106,7 +106,9 @@ def test_an_identifier_in_use_is_refused():
 
     call = request(1, "tools/call", name="waiting")
     answers = converse(INITIALIZE, call, call, then=release)
-    assert ["error", "result"] == sorted(key for a in answers if a["id"] == 1 for key in a.keys() - {"jsonrpc", "id"})
+    assert ["error", "result"] == sorted(
+        key for a in answers if a["id"] == 1 for key in a.keys() - {"jsonrpc", "id"}
+    )
 
 
 def test_reports_stand_before_their_answer():
@@ -139,8 +141,7 @@ def test_a_cancelled_call_is_stopped_and_never_answered():
     """A cancellation stops the recipient and brings no answer."""
 
     async def cancel(session, sent):
-        while not Waiting.started.is_set():
-            await asyncio.sleep(0)
+        await until(Waiting.started.is_set)
         session.feed(
             line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
         )
@@ -214,9 +215,7 @@ def served(*lines, grace=5.0):
 
 def test_calls_in_flight_are_answered_after_the_last_line():
     """A client that closes its end at once still gets every answer."""
-    calls = [
-        line(request(n, "tools/call", name="echo", arguments={"text": f"é{n}"})) for n in range(1, 20)
-    ]
+    calls = [line(request(n, "tools/call", name="echo", arguments={"text": f"é{n}"})) for n in range(1, 20)]
     noise = [b"\n", b"no json\n", line({"jsonrpc": "2.0", "method": "notifications/initialized"})]
     answers = served(*noise, line(INITIALIZE), *calls)
     texts = {a["id"]: a["result"]["content"][0]["text"] for a in answers if a.get("id")}
@@ -316,7 +315,9 @@ def test_nothing_but_messages_is_on_standard_output():
 
 def test_a_signal_ends_the_server_after_its_calls():
     """A server that is told to stop answers what it has begun."""
-    with subprocess.Popen([*PROGRAM, "plain", "0.1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with subprocess.Popen(
+        [*PROGRAM, "plain", "0.1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
         server.stdin.write(line(INITIALIZE))
         server.stdin.flush()
         assert 0 == json.loads(server.stdout.readline())["id"]
@@ -384,7 +385,7 @@ def replace(path, text):
 async def until(condition):
     """Wait for a condition without hurry, but not for ever."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - the condition may be in another thread
             await asyncio.sleep(0.01)
 
 
@@ -406,7 +407,9 @@ def test_a_file_is_followed_for_clients_of_the_handshake(tmp_path):
         async def hear(params):
             logged.append(params.data)
 
-        async with client("legacy", "file", str(path), message_handler=note, logging_callback=hear) as session:
+        async with client(
+            "legacy", "file", str(path), message_handler=note, logging_callback=hear
+        ) as session:
             assert ["first"] == await names(session)
             replace(path, FILE.format(name="second"))
             await until(lambda: "ToolListChangedNotification" in heard)

@@ -1,6 +1,5 @@
 """A manager whose content follows a file."""
 
-import os
 import pathlib
 import sys
 import threading
@@ -8,8 +7,7 @@ import threading
 import pytest
 
 import registry
-from registry import BackendUnavailable, InvalidRegistry, RecipientManager, UnreadableFile, load
-from registry import watcher
+from registry import BackendUnavailable, InvalidRegistry, RecipientManager, UnreadableFile, load, watcher
 from registry.exceptions import ExportRefused
 from registry.watcher import Watch
 
@@ -39,7 +37,7 @@ def write(path, text):
     """Write a file at once, as editors do."""
     other = path.with_name(path.name + "~")
     other.write_text(text, "utf-8")
-    os.replace(other, path)
+    other.replace(path)
 
 
 @pytest.fixture

@@ -95,8 +95,7 @@ def import_tools(
         BackendUnavailable: tomlkit is not installed.
         InvalidRegistry: a name is taken, a schema cannot be written, or the text is no TOML; has every fault.
     """
-    document = _parsed(text, file)
-    recipients = _tables(document.unwrap(), "recipients")
+    recipients = _tables(_parsed(text, file).unwrap(), "recipients")
     wanted, faults = _all_wanted(tools, server.name, file)
     ours = _ours(recipients, server.name)
     start = f"{server.name}_" if prefix is None else prefix
@@ -112,24 +111,33 @@ def import_tools(
         new.setdefault(name, item)
     if faults:
         raise InvalidRegistry(Report(faults))
-    return _written(document, text, server, wanted, ours, new)
+    # Tables are easier to read, but not every layout takes one: no file is ever damaged by an unforeseen one.
+    for inline in (False, True):
+        done = _written(text, server, wanted, (ours, new), inline=inline)
+        if _says(done.text, server.name, wanted):
+            return done
+    names = ", ".join(done.updated)
+    raise RegistryError(f"{file} cannot be edited in place: write each of {names} as a table of its own")
 
 
 def _written(
-    document: Any,
     text: str,
     server: ServerSpec,
     wanted: list[_Wanted],
-    ours: dict[str, list[str]],
-    new: dict[str, _Wanted],
+    names: tuple[dict[str, list[str]], dict[str, _Wanted]],
+    *,
+    inline: bool,
 ) -> Imported:
     from registry.importing import write
 
+    ours, new = names
+    document = _parsed(text, "")
     updated: list[str] = []
     unchanged: list[str] = []
     for item in wanted:
         for name in ours.get(item.tool, ()):
-            changed = write.update_recipient(document["recipients"][name], item.description, item.schema)
+            table = document["recipients"][name]
+            changed = write.update_recipient(table, item.description, item.schema, inline=inline)
             (updated if changed else unchanged).append(name)
     blocks = write.update_server(document, server)
     blocks += [
@@ -139,21 +147,21 @@ def _written(
     offered = {item.tool for item in wanted}
     gone = [name for tool, names in ours.items() if tool not in offered for name in names]
     result = write.joined(document, text, blocks)
-    _prove(result, server.name, wanted)
     return Imported(result, tuple(new), tuple(updated), tuple(unchanged), tuple(gone))
 
 
-def _prove(text: str, server: str, wanted: list[_Wanted]) -> None:
-    """Make sure that the text says what it should: no file is ever damaged by an unforeseen layout."""
+def _says(text: str, server: str, wanted: list[_Wanted]) -> bool:
+    """Say whether the text declares every tool as it is wanted."""
     recipients = _tables(_parsed(text, "").unwrap(), "recipients")
-    told = _ours(recipients, server)
-    for item in wanted:
-        for name in told.get(item.tool, [""]):
-            table = recipients.get(name, {})
-            if (table.get("description"), table.get("input_schema")) != (item.description, item.schema):
-                raise RegistryError(
-                    f"the file cannot be edited in place: write recipient {name!r} as a table of its own"
-                )
+    ours = _ours(recipients, server)
+    return all(
+        item.tool in ours and all(_tells(recipients[name], item) for name in ours[item.tool])
+        for item in wanted
+    )
+
+
+def _tells(table: dict[str, Any], item: _Wanted) -> bool:
+    return (table.get("description"), table.get("input_schema")) == (item.description, item.schema)
 
 
 def _parsed(text: str, file: str) -> Any:
@@ -163,7 +171,7 @@ def _parsed(text: str, file: str) -> Any:
     except ImportError as error:
         raise BackendUnavailable('importing needs tomlkit: pip install "recipients[mcp]"') from error
     try:
-        return tomlkit.parse(text.removeprefix("\ufeff"))
+        return tomlkit.parse(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except ParseError as error:
         found = _fault("toml-syntax", str(error), file, error.line, error.col)
         raise InvalidRegistry(Report([found])) from error

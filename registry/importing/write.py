@@ -27,8 +27,11 @@ def recipient_block(name: str, server: str, tool: str, description: str, schema:
     return _block("recipients", name, table)
 
 
-def update_recipient(table: Any, description: str, schema: Mapping[str, Any]) -> bool:
-    """Make a declared recipient say what the server says; return whether it did not before."""
+def update_recipient(table: Any, description: str, schema: Mapping[str, Any], *, inline: bool) -> bool:
+    """Make a declared recipient say what the server says; return whether it did not before.
+
+    With ``inline`` the schema is written on one line, otherwise so where the recipient itself is.
+    """
     plain = table.unwrap()
     changed = False
     if plain.get("description") != description:
@@ -37,8 +40,8 @@ def update_recipient(table: Any, description: str, schema: Mapping[str, Any]) ->
     if plain.get("input_schema") != schema:
         for key in ("parameters", "required_args"):
             table.pop(key, None)
-        inline = isinstance(table, InlineTable)
-        table["input_schema"] = _inline(schema) if inline else schema_table(schema, spaced=True)
+        one_line = inline or isinstance(table, InlineTable)
+        table["input_schema"] = _inline(schema) if one_line else schema_table(schema, spaced=True)
         changed = True
     return changed
 
@@ -68,14 +71,15 @@ def update_server(document: Any, server: ServerSpec) -> list[str]:
 
 def joined(document: Any, before: str, blocks: list[str]) -> str:
     """Return the document's text with the blocks behind it, in the file's own kind of line ends."""
-    mark = "\ufeff" if before.startswith("\ufeff") else ""
     text = tomlkit.dumps(document)
-    if text.endswith("\n\n") and not before.endswith("\n\n"):
+    if text.endswith("\n\n") and not before.endswith(("\n\n", "\r\n\r\n")):
         text = text[:-1]
-    end = "\r\n" if "\r\n" in text else "\n"
     if blocks and text:
-        text += end if text.endswith("\n") else end * 2
-    return mark + text + end.join(block.replace("\n", end) for block in blocks)
+        text += "\n" if text.endswith("\n") else "\n\n"
+    text += "\n".join(blocks)
+    if "\r\n" in before:
+        text = text.replace("\n", "\r\n")
+    return f"\ufeff{text}" if before.startswith("\ufeff") else text
 
 
 def schema_table(schema: Mapping[str, Any], *, spaced: bool = False) -> Any:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_REQUESTS = 256
 
 _LOOPBACK_NAMES = ("localhost",)
+_START = "http.response.start"
 
 
 def is_loopback(host: str) -> bool:
@@ -112,8 +113,7 @@ class Guard:
         # White space around a value is no part of it; not every HTTP server takes it away.
         scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         refusal = self._rules.refusal(scope["headers"])
-        if refusal is None and (self._closing.is_set() or self._open >= self._most):
-            refusal = 503, "the server is closing" if self._closing.is_set() else "too many requests at once"
+        refusal = refusal or self._no_room(scope["method"])
         if refusal is not None:
             await _refuse(send, *refusal)
             return
@@ -121,12 +121,33 @@ class Guard:
         self._open += 1
         self._calls += call
         try:
-            await self._app(scope, receive if call else partial(self._until_closing, receive), send)
+            if call:
+                await self._app(scope, receive, send)
+            else:
+                await self._stream(scope, receive, send)
         finally:
             self._open -= 1
             self._calls -= call
             if not self._calls:
                 self._idle.set()
+
+    def _no_room(self, method: str) -> tuple[int, str] | None:
+        if self._closing.is_set() and method != "DELETE":  # which ends a session, and is welcome
+            return 503, "the server is closing"
+        return (503, "too many requests at once") if self._open >= self._most else None
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a stream of events, which the server ends properly when it closes."""
+        unfinished = False
+
+        async def noting(message: MutableMapping[str, Any]) -> None:
+            nonlocal unfinished
+            unfinished = message["type"] == _START or message.get("more_body", False)
+            await send(message)
+
+        await self._app(scope, partial(self._until_closing, receive), noting)
+        if unfinished and self._closing.is_set():
+            await send({"type": "http.response.body", "body": b""})
 
     async def _until_closing(self, receive: Receive) -> MutableMapping[str, Any]:
         """Receive what the client sends; once the server closes, it is as if the client had hung up."""
@@ -155,5 +176,5 @@ async def _refuse(send: Send, status: int, text: str) -> None:
         headers.append((b"www-authenticate", b"Bearer"))
     if status == 503:
         headers.append((b"retry-after", b"1"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": _START, "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -7,7 +7,6 @@ import time
 
 from registry import Outcome, RecipientFailed, log, report_progress
 
-
 #: One red pixel.
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
