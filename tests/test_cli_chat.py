@@ -345,6 +345,17 @@ def test_a_talk_goes_on_after_an_answer_was_stopped(here, capsys, monkeypatch):
     assert roles == ["system", "user", "assistant", "tool", "user"]
 
 
+def heed_interrupts():
+    """Obey SIGINT in a new process, which a shell may have told all of its own to ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def own_terminal():
+    """Make standard input the terminal that controls a new process."""
+    heed_interrupts()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def test_interrupting_the_program_leaves_a_clean_transcript(here):
     """SIGINT during an answer ends the program with 130 and the transcript of what was said."""
     command = [sys.executable, "-m", "registry", "chat", "--model", "m", "--save", "talk.jsonl"]
@@ -361,6 +372,7 @@ def test_interrupting_the_program_leaves_a_clean_transcript(here):
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=heed_interrupts,  # noqa: PLW1509 - it calls no lock
         )
         assert "Stopped." in process.communicate(timeout=60)[1]
     assert process.returncode == 130
@@ -399,7 +411,7 @@ def test_a_talk_on_a_real_terminal(here):
             stdout=terminal,
             stderr=terminal,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads yet
+            preexec_fn=own_terminal,  # noqa: PLW1509 - no threads yet
         )
         os.close(terminal)
         person = Person(controller)
