@@ -5,7 +5,7 @@ import asyncio
 import mcp_registry
 import pytest
 
-from registry import Recipient, RecipientManager, RecipientSnapshot, log, report_progress
+from registry import Recipient, RecipientManager, RecipientSnapshot, load, log, report_progress
 from registry.diagnostics import Diagnostic, Report, Severity
 from registry.exceptions import ExportRefused
 from registry.progress import LEVELS, listener, listening
@@ -377,6 +377,21 @@ def test_the_service_keeps_recipients_open():
 
     asyncio.run(scenario())
     assert [1] == opened
+
+
+def test_the_registry_of_the_conformance_suite_is_in_order():
+    """Every tool that the suite calls is declared and answers; the failing one fails."""
+    service = Service(load(pathlib.Path(__file__).parent / "conformance" / "recipients.toml"))
+    failed = {
+        tool["name"]
+        for tool in answer(service, "tools/list")["tools"]
+        if answer(service, "tools/call", name=tool["name"], arguments={})["isError"]
+    }
+    assert {"test_error_handling"} == failed - {"json_schema_2020_12_tool"}
+    mixed = answer(service, "tools/call", name="test_multiple_content_types")["content"]
+    assert ["text", "image", "resource"] == [item["type"] for item in mixed]
+    image = answer(service, "prompts/get", name="test_prompt_with_image")["messages"]
+    assert {"image", "text"} == {message["content"]["type"] for message in image}
 
 
 def test_the_version_is_that_of_the_distribution():
