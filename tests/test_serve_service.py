@@ -1,6 +1,7 @@
 """What is served, apart from how."""
 
 import asyncio
+import pathlib
 
 import mcp_registry
 import pytest
