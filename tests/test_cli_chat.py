@@ -1,6 +1,7 @@
 """The command ``chat``: one question, or a talk on a terminal."""
 
 import asyncio
+import contextlib
 import fcntl
 import io
 import json
@@ -396,6 +397,20 @@ class Person:
         self.seen = ""
         os.write(self.terminal, text.encode())
 
+    def insist(self, key, words):
+        """Press a key until words appear: a program that is just turning to the keyboard may miss it."""
+        self.seen = ""
+        while words not in self.seen:
+            os.write(self.terminal, key.encode())
+            if select.select([self.terminal], [], [], 1)[0]:
+                self.seen += os.read(self.terminal, 4096).decode(errors="replace")
+
+    def leave(self, key):
+        """Press a key until the program has ended and its terminal is gone."""
+        with contextlib.suppress(OSError):
+            while True:
+                self.insist(key, "\n")
+
 
 def test_a_talk_on_a_real_terminal(here):
     """On a real terminal a person asks, allows a call, stops one with Ctrl-C, and ends with Ctrl-D."""
@@ -423,10 +438,8 @@ def test_a_talk_on_a_real_terminal(here):
         person.wait_for("> ")
         person.type("two\n")
         person.wait_for("always)")
-        person.type("\x03")
-        person.wait_for("Stopped.")
-        person.wait_for("> ")
-        person.type("\x04")
+        person.insist("\x03", "Stopped.")
+        person.leave("\x04")
         assert process.wait(30) == 0
     os.close(controller)
     assert len(server.sent) == 3
