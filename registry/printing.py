@@ -18,29 +18,39 @@ _LOG = logging.getLogger("registry.function")
 _LONGEST = 8_192
 #: Held while a printer's text is changed; threads of one call share a printer.
 _WRITING = threading.Lock()
-_PRINTER: contextvars.ContextVar[_Printer | None] = contextvars.ContextVar("printer", default=None)
+_PRINTER: contextvars.ContextVar[printing_to_log | None] = contextvars.ContextVar("printer", default=None)
 
 
-class _Printer:
-    """Collects the output of one call, line by line. Made for every call, so it costs next to nothing."""
+class printing_to_log:  # noqa: N801 - used as a function
+    """Send what is printed in this context, and in threads that inherit it, to the log, line by line.
 
-    __slots__ = ("name", "rest")
+    Made for every call of a function, so it costs next to nothing where nothing is printed.
+    """
+
+    __slots__ = ("_name", "_rest", "_token")
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.rest = ""
+        self._name = name
+        self._rest = ""
 
     def write(self, text: str) -> None:
+        """Take what was printed; whole lines go to the log."""
         with _WRITING:
-            *lines, self.rest = (self.rest + text).split("\n")
-            if len(self.rest) > _LONGEST:
-                lines.append(self.rest)
-                self.rest = ""
+            *lines, self._rest = (self._rest + text).split("\n")
+            if len(self._rest) > _LONGEST:
+                lines.append(self._rest)
+                self._rest = ""
         for line in lines:
-            _LOG.info("%s: %s", self.name, line)
+            _LOG.info("%s: %s", self._name, line)
 
-    def close(self) -> None:
-        if self.rest:
+    def __enter__(self) -> None:
+        _SWITCH.on()
+        self._token = _PRINTER.set(self)
+
+    def __exit__(self, *_error: object) -> None:
+        _PRINTER.reset(self._token)
+        _SWITCH.off()
+        if self._rest:
             self.write("\n")
 
 
@@ -68,21 +78,22 @@ class _Switch:
 
     lock: Any = attrs.field(factory=threading.Lock)
     calls: int = 0
-    router: _Router | None = None
+    #: Kept between calls: most of them find the standard output that the last one left.
+    router: _Router = attrs.field(factory=lambda: _Router(sys.stdout))
 
     def on(self) -> None:
         with self.lock:
             self.calls += 1
-            if self.router is None:
-                self.router = sys.stdout = _Router(sys.stdout)
+            if self.calls == 1:
+                if self.router.original is not sys.stdout:
+                    self.router = _Router(sys.stdout)
+                sys.stdout = self.router
 
     def off(self) -> None:
         with self.lock:
             self.calls -= 1
-            if not self.calls and self.router is not None:
-                if sys.stdout is self.router:  # else somebody has put another one in its place since
-                    sys.stdout = self.router.original
-                self.router = None
+            if not self.calls and sys.stdout is self.router:  # else somebody has put another one in its place
+                sys.stdout = self.router.original
 
 
 _SWITCH = _Switch()
@@ -95,21 +106,3 @@ def call_aside(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
     finally:
         _SWITCH.off()
-
-
-class printing_to_log:  # noqa: N801 - used as a function
-    """Send what is printed in this context, and in threads that inherit it, to the log."""
-
-    __slots__ = ("_printer", "_token")
-
-    def __init__(self, name: str) -> None:
-        self._printer = _Printer(name)
-
-    def __enter__(self) -> None:
-        _SWITCH.on()
-        self._token = _PRINTER.set(self._printer)
-
-    def __exit__(self, *_error: object) -> None:
-        _PRINTER.reset(self._token)
-        _SWITCH.off()
-        self._printer.close()

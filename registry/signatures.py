@@ -27,12 +27,18 @@ class Signature:
     #: Names of all parameters but ``*args`` and ``**kwargs``.
     names: frozenset[str]
     #: Those without a default.
-    required: tuple[str, ...]
+    required: frozenset[str]
     #: Whether there is ``**kwargs``, or nothing is known.
     open_ended: bool
     #: The parameter that gets the recipient itself.
     recipient: str | None
     annotations: Mapping[str, Any]
+    #: The classes that values have which need no structuring; none where arguments cannot go by name alone.
+    kinds: Mapping[str, Any] = attrs.field(init=False)
+
+    @kinds.default
+    def _kinds(self) -> Mapping[str, Any]:
+        return {} if self.positional or self.recipient is not None else self.annotations
 
     @classmethod
     def of(cls, function: Callable[..., Any], call: str, kind: type) -> Signature:
@@ -40,7 +46,7 @@ class Signature:
         try:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):  # some functions written in C have none
-            return cls(call, (), frozenset(), (), open_ended=True, recipient=None, annotations={})
+            return cls(call, (), frozenset(), frozenset(), open_ended=True, recipient=None, annotations={})
         annotations = _annotations(function)
         known = {
             name: parameter
@@ -51,7 +57,7 @@ class Signature:
             call,
             tuple(name for name, parameter in known.items() if parameter.kind not in _NAMED),
             frozenset(known),
-            tuple(name for name, parameter in known.items() if parameter.default is inspect.Parameter.empty),
+            frozenset(n for n, parameter in known.items() if parameter.default is inspect.Parameter.empty),
             any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()),
             _recipient_parameter(known, annotations, kind),
             annotations,
@@ -64,8 +70,6 @@ class Signature:
             InvalidArguments: a value does not fit its annotation.
             RecipientFailed: the function does not take the arguments that the declaration has.
         """
-        if self._fits(arguments):
-            return [], dict(arguments)
         named = self._named(arguments)
         errors = []
         for name, annotation in self.annotations.items():
@@ -79,18 +83,18 @@ class Signature:
             raise InvalidArguments("invalid-arguments", errors)
         if self.recipient is not None:
             named.setdefault(self.recipient, recipient)
-        missing = [name for name in self.required if name not in named]
+        missing = sorted(self.required - named.keys())
         if missing:
             raise RecipientFailed(f"{self.call} needs {', '.join(missing)}, which the call does not give")
         return self._positional(named), named
 
-    def _fits(self, arguments: Mapping[str, Any]) -> bool:
-        """Say whether the arguments can be passed on by name as they are: the usual case, and the quick one."""
-        annotations = self.annotations
+    def fits(self, arguments: Mapping[str, Any]) -> bool:
+        """Say whether the arguments can be passed on by name as they are: the usual, quick case."""
+        kinds = self.kinds
         for name, value in arguments.items():
-            if name not in self.names or annotations.get(name, type(value)) is not type(value):
+            if kinds.get(name) is not type(value):
                 return False
-        return not self.positional and self.recipient is None and all(n in arguments for n in self.required)
+        return self.required <= arguments.keys()
 
     def _named(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Give each argument its parameter's name: a dash in a name is an underscore in Python."""

@@ -181,7 +181,7 @@ def test_text_without_a_folder_includes_nothing():
 def test_text_with_a_folder_includes_from_there(folder):
     """Text may stand for a file of a folder."""
     write(folder, a_toml="", t="T")
-    raw = b'include = ["a.toml"]\n[prompts.a]\ntemplate_file = "t"'
+    raw = b'include = ["*.toml"]\n[prompts.a]\ntemplate_file = "t"'
     sources, faults = read_bytes(raw, "<text>", folder.resolve())
     assert ([], ["<text>", "a.toml"]) == (list(faults), [doc.name for doc in sources.documents])
     assert "T" == sources.root.templates["t"].text

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable as AwaitableABC
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -29,7 +27,9 @@ def _listed(value: Any) -> list[Any]:
 
 
 #: Results that need no structuring to be JSON.
-_SCALARS = frozenset({bool, float})
+_SCALARS = frozenset({bool, float, int})
+#: Integers below this are the same as text and as JSON, and never too long to print.
+_PLAIN = 1 << 64
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_listed)
 
 
@@ -37,22 +37,10 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_listed
 class _Target:
     """A function, ready to be called, with what a call needs: all found out once."""
 
-    function: Callable[..., Any]
+    #: The function where it is ``async``, else a call of it in a thread.
+    call: Callable[..., Awaitable[Any]]
     signature: Signature
-    is_async: bool
     printing: Callable[[str], AbstractContextManager[None]]
-    aside: Callable[..., Awaitable[Any]]
-
-    async def __call__(self, arguments: dict[str, Any], recipient: FunctionRecipient) -> Any:
-        with self.printing(recipient.RECIPIENT_NAME):
-            positional, named = self.signature.bind(arguments, recipient)
-            try:
-                if self.is_async:
-                    return await self.function(*positional, **named)
-                result = await self.aside(self.function, *positional, **named)
-                return await result if isinstance(result, AwaitableABC) else result
-            except SystemExit as error:
-                raise RecipientFailed(f"{self.signature.call} asked the program to end") from error
 
 
 @attrs.define(slots=False, eq=False)
@@ -76,7 +64,20 @@ class FunctionRecipient(Declared):
         target = self._target
         if target is None:
             target = self._target = await self._prepared()
-        return self._outcome(await target(arguments, self))
+        with target.printing(self.RECIPIENT_NAME):
+            signature = target.signature
+            try:
+                if signature.fits(arguments):
+                    result = await target.call(**arguments)
+                else:
+                    positional, named = signature.bind(arguments, self)
+                    result = await target.call(*positional, **named)
+            except SystemExit as error:
+                raise RecipientFailed(f"{signature.call} asked the program to end") from error
+        kind = type(result)
+        if kind is str or (kind is int and -_PLAIN < result < _PLAIN):
+            return Outcome(str(result))
+        return self._outcome(result)
 
     async def _prepared(self) -> _Target:
         """Import the function in a thread: a module may take its time."""
@@ -87,8 +88,14 @@ class FunctionRecipient(Declared):
 
         with printing_to_log(self.RECIPIENT_NAME):
             function, signature = await in_thread(call_aside, self._import)
-        is_async = inspect.iscoroutinefunction(function)
-        return _Target(function, signature, is_async, printing_to_log, partial(in_thread, call_aside))
+        if inspect.iscoroutinefunction(function):
+            return _Target(function, signature, printing_to_log)
+
+        async def call(*positional: Any, **named: Any) -> Any:
+            result = await in_thread(call_aside, function, *positional, **named)
+            return await result if inspect.isawaitable(result) else result
+
+        return _Target(call, signature, printing_to_log)
 
     def _import(self) -> tuple[Callable[..., Any], Signature]:
         from registry.import_paths import import_object
@@ -114,8 +121,6 @@ class FunctionRecipient(Declared):
         if result is None or isinstance(result, str):
             return Outcome(result or "")
         try:
-            if type(result) is int:
-                return Outcome(repr(result))
             if type(result) not in _SCALARS:
                 from registry.converter import unstructure_result
 

@@ -115,7 +115,7 @@ class _Reader:
         wild: bool,
     ) -> None:
         resolved = _resolved(path)
-        if wild and resolved == chain[-1]:
+        if wild and chain[-1:] == (resolved,):
             return  # a pattern such as *.toml also matches the file it stands in
         if resolved in chain:
             self._cycle(document, place, _shown(document, path))
