@@ -19,7 +19,7 @@ FENCES = {
     "mcp": {"serve", "mcp_client"},
     "tomli": {"loading.parse"},
     "tomlkit": {"importing"},
-    "watchfiles": {"watch"},
+    "watchfiles": {"cli.watching", "watcher"},
 }
 
 #: Imported only when needed: a module that starts with one of these makes every start slow.
