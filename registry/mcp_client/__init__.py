@@ -185,7 +185,8 @@ def _told(link: Link, doing: str, limit: float) -> Iterator[None]:
         link.bury()
         raise TransportError(f"{name} closed the connection {doing}{link.last_words()}") from error
     except OSError as error:
-        raise TransportError(f"{name} cannot be reached: {error.strerror or error}") from error
+        what = f"{error.filename}: " if error.filename else ""
+        raise TransportError(f"{name} cannot be reached: {what}{error.strerror or error}") from error
     except Exception as error:
         text = f"{type(error).__name__}: {error}".splitlines()[0][:_LONGEST]
         raise TransportError(f"{name} failed {doing}: {text}{link.last_words()}") from error
