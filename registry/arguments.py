@@ -159,9 +159,14 @@ class Binding:
     #: Whether any argument is secret: then no error repeats a value, for a model may have mixed them up.
     secret: bool
 
+    #: Whether null stands for "not given" where the schema asks for neither.
+    nulls: bool = False
+
     def bind(self, value: dict[str, Any]) -> dict[str, Any]:
         """Coerce, check and complete arguments."""
         try:
+            if self.nulls:
+                value = self.coercer.without_nulls(value, self.schema)
             value = self.coercer.coerce(value, self.schema)
         except RecursionError:  # lists inside texts inside lists
             raise InvalidArguments("invalid-arguments", ("the arguments: nested too deeply",)) from None
@@ -240,17 +245,18 @@ def _matcher() -> Callable[[str, str], bool]:
     return matches
 
 
-def binder(schema: Mapping[str, Any] | None) -> Callable[[Any], dict[str, Any]]:
+def binder(schema: Mapping[str, Any] | None, *, nulls: bool = False) -> Callable[[Any], dict[str, Any]]:
     """Return the function that binds a call's arguments: JSON text, bytes or a mapping in, a dict out.
 
-    Without a schema any object is taken. The function raises `InvalidArguments`.
+    Without a schema any object is taken. With ``nulls``, null for an optional argument that takes none means
+    that it is not given: models that must name every argument say so. The function raises `InvalidArguments`.
 
     Raises:
         ValueError: the schema is no valid JSON Schema.
     """
     if schema is None:
         return read_object
-    binding = _compile(schema)
+    binding = attrs.evolve(_compile(schema), nulls=nulls)
     if not binding.flat:
         return lambda raw: binding.bind(read_object(raw))
     fits, defaults, shallow, slowly = binding.checker.fits, binding.defaults, binding.shallow, binding.bind

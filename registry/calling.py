@@ -25,12 +25,13 @@ def bound(slot: Slot, call: Call) -> dict[str, Any] | None:
     Raises:
         InvalidArguments: they do not fit.
     """
+    if slot.bind is None:
+        slot.learn()
     if slot.bind is not None:
         return slot.bind(call.raw)
     recipient = slot.instance
     if slot.declared:
         found: dict[str, Any] = recipient.arguments_of(call)  # type: ignore[attr-defined] # ``declared``
-        slot.learn()
         return found
     if call.text is not None and recipient.INPUT_SCHEMA is None:
         return None

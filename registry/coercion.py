@@ -127,6 +127,39 @@ class Coercer:
             return [self.coerce(item, self.child(node, value, index)) for index, item in enumerate(value)]
         return value
 
+    def without_nulls(self, value: Any, node: Node | None) -> Any:
+        """Return the value without members that are null where neither null nor the member is asked for.
+
+        A dialect in which every member is required says so that one is not given.
+        """
+        if node is None:
+            return value
+        if isinstance(value, list):
+            return [self.without_nulls(item, self.child(node, value, i)) for i, item in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        required = self._required(node, frozenset())
+        kept = {}
+        for name, item in value.items():
+            child = self.child(node, value, name)
+            if (
+                item is None
+                and name not in required
+                and child is not None
+                and "null" not in self.types(child)
+            ):
+                continue
+            kept[name] = self.without_nulls(item, child)
+        return kept
+
+    def _required(self, node: Node, seen: frozenset[int]) -> set[str]:
+        if isinstance(node, bool) or id(node) in seen:
+            return set()
+        seen |= {id(node)}
+        own: Iterable[str] = () if isinstance(node, Group) else node.get("required", ())
+        parts = node.nodes if isinstance(node, Group) else self._parts(node)
+        return set(own).union(*(self._required(part, seen) for part in parts))
+
     def fill(self, value: Any, node: Node | None) -> Any:
         """Return the value with the defaults of absent members, at every depth."""
         if node is None:

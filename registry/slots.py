@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from registry.arguments import binder
 from registry.kinds.declared import Declared
 from registry.recipient import Recipient
 from registry.redaction import hide, variables_of
@@ -91,10 +92,10 @@ class Slot:
         )
 
     def learn(self) -> None:
-        """Remember the binder that a declared recipient has made, unless its kind binds in its own way."""
+        """Make the binder of a declared recipient, unless its kind binds in its own way."""
         kind: Any = type(self.instance)
-        if kind.arguments_of is Declared.arguments_of and _is_inherited(kind):
-            self.bind = vars(kind).get("_BINDER")
+        if self.declared and kind.arguments_of is Declared.arguments_of and _is_inherited(kind):
+            self.bind = binder(kind.INPUT_SCHEMA, nulls=True)
 
     def make(self) -> Recipient:
         """Make another instance."""

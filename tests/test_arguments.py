@@ -532,3 +532,63 @@ def test_references_are_json_pointers(reference, target):
     """A reference into the schema itself is followed; any other says nothing."""
     root = {"$defs": {"x y": {}}, "list": [{}], "title": "t", "flag": True}
     assert target == (resolve(root, reference) is not None)
+
+
+STRICT = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+        "unit": {"type": ["string", "null"]},
+        "more": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]},
+        "list": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "string"}}}},
+    },
+    "required": ["city"],
+    "additionalProperties": False,
+}
+
+
+def test_null_can_stand_for_an_argument_that_is_not_given():
+    """Where every argument must be named, null is how a model leaves one out, at any depth."""
+    given = {
+        "city": "Oslo",
+        "days": None,
+        "unit": None,
+        "more": {"a": None, "b": None},
+        "list": [{"x": None}, 1],
+    }
+    bound = binder({**STRICT, "properties": {**STRICT["properties"], "list": {}}}, nulls=True)
+    assert bound({**given, "list": None}) == {"city": "Oslo", "unit": None, "more": {"b": None}, "list": None}
+    whole = {**given, "list": [{"x": None}]}
+    assert binder(STRICT, nulls=True)(whole)["list"] == [{}]
+    unknown = {"city": "Oslo", "more": {"b": 1, "z": {"q": None}}}
+    assert binder(STRICT, nulls=True)({**unknown, "days": None}) == unknown
+
+
+def test_null_does_not_stand_for_what_is_required():
+    """Nor for anything where it was not agreed upon."""
+    for value, nulls in (({"city": None}, True), ({"city": "Oslo", "days": None}, False)):
+        with pytest.raises(InvalidArguments) as error:
+            binder(STRICT, nulls=nulls)(value)
+        assert error.value.code == "invalid-arguments"
+
+
+def test_null_is_left_out_through_references_and_branches():
+    """What is required may be said elsewhere in the schema, and a schema may lead back to itself."""
+    schema = {
+        "$defs": {
+            "node": {
+                "type": "object",
+                "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}},
+            }
+        },
+        "type": "object",
+        "properties": {"root": {"$ref": "#/$defs/node"}, "open": True},
+        "anyOf": [{"required": ["root"]}, True],
+        "allOf": [{"$ref": "#"}],
+    }
+    bind = binder(schema, nulls=True)
+    assert bind({"root": {"n": None, "next": {"n": None}}, "open": None}) == {
+        "root": {"next": {}},
+        "open": None,
+    }
