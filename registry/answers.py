@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import attrs
 
 from registry.cutting import clean, cut
 from registry.exceptions import InvalidArguments, InvalidMessage, NoSuchRecipient, RecipientFailed
-from registry.messages import Outcome
+from registry.messages import STRUCTURED, Outcome
 from registry.redaction import hide
 from registry.running import TimeIsUpError
 
@@ -67,7 +68,9 @@ def shown(outcome: Outcome, slot: Slot | None, most: int | None) -> Outcome:
     if most is not None and len(text) * 4 > most:
         text, total = cut(text, most)
         if total > most:
-            return attrs.evolve(outcome, text=text, metadata={**outcome.metadata, "output_bytes": total})
+            # The structured form of what is cut would be the whole of it.
+            kept = {key: value for key, value in outcome.metadata.items() if key != STRUCTURED}
+            return attrs.evolve(outcome, text=text, metadata={**kept, "output_bytes": total})
     return outcome if text is outcome.text else attrs.evolve(outcome, text=text)
 
 
@@ -76,6 +79,10 @@ def _hidden(outcome: Outcome, variables: frozenset[str]) -> Outcome:
         key: hide(value, variables) if isinstance(value, str) else value
         for key, value in outcome.metadata.items()
     }
+    if STRUCTURED in metadata:
+        text = json.dumps(metadata[STRUCTURED], ensure_ascii=False, default=str)
+        if hide(text, variables) != text:
+            del metadata[STRUCTURED]
     return attrs.evolve(outcome, text=hide(outcome.text, variables), metadata=metadata)
 
 

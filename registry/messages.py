@@ -23,6 +23,8 @@ import attrs
 from registry.exceptions import InvalidMessage
 from registry.frozen import FrozenDict
 
+#: Key of a reply's metadata under which an object stands that the text says as JSON.
+STRUCTURED = "structured"
 _CONTENT_TYPES = ("code", "text")
 _BACKTICKS = re.compile("`+")
 #: In this order: a boolean is an integer to Python.

@@ -1,6 +1,7 @@
 """Tests of dispatching: whatever a recipient does, the answer is a message a model can read."""
 
 import asyncio
+import json
 import logging
 import threading
 
@@ -801,3 +802,20 @@ def test_a_kind_that_binds_in_its_own_way_keeps_to_it():
         assert "city=a,days=1" == reply_text(
             dispatcher.dispatch({"recipient": "f", "arguments": {"city": "a"}})
         )
+
+
+def test_structured_content_is_no_way_around_the_limits(monkeypatch):
+    """What is cut, or holds a secret, has no structured form beside it."""
+    monkeypatch.setenv("WEATHER_TOKEN", "s3cret-value")
+    value = {"a": "x" * 100, "token": "s3cret-value"}
+
+    def metadata_of(content, **limits):
+        async def answer(_arguments):
+            return Outcome(json.dumps(content), metadata={"structured": content})
+
+        options = HttpOptions("https://a.example", headers=FrozenDict({"X": "${WEATHER_TOKEN}"}))
+        return dispatch(declared(answer, options=options), **limits)["metadata"]
+
+    assert metadata_of({"a": 1})["structured"] == {"a": 1}
+    assert "structured" not in metadata_of(value)
+    assert "structured" not in metadata_of({"a": "x" * 100}, max_output=50)

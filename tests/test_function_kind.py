@@ -354,6 +354,12 @@ def test_what_cannot_be_imported_is_an_error(tmp_path, path, reason):
         outcome(path, folder=tmp_path)
 
 
+def test_an_object_is_structured_content_too():
+    """Clients that read structured content get the value itself; texts and lists have no such form."""
+    assert outcome(f"{__name__}:plain", {"x": 1}).metadata == {"structured": {"x": 1, "y": 2}}
+    assert outcome("builtins:list", {}).metadata == {}
+
+
 # --- printing
 
 

@@ -39,7 +39,7 @@ def import_mcp(
     from registry.importing.mcp import fetch_tools, import_tools
 
     path = pathlib.Path(file)
-    before = path.read_text("utf-8") if path.exists() else "version = 1\n"
+    before = path.read_bytes().decode("utf-8") if path.exists() else "version = 1\n"
     server = _server(name, argv, url, before)
     tools = asyncio.run(fetch_tools(server, path.parent.resolve()))
     done = import_tools(before, server, tools, prefix=prefix, file=file)
@@ -73,7 +73,7 @@ def write_whole(path: pathlib.Path, text: str) -> None:
     """Put a file in place at once: whatever happens meanwhile, it holds the old text or the new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+    with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
         out.write(text)
     pathlib.Path(temporary).chmod(path.stat().st_mode if path.exists() else 0o644)
     pathlib.Path(temporary).replace(path)

@@ -23,6 +23,8 @@ class Declared(Recipient):
     FOLDER: ClassVar[pathlib.Path | None] = None
     #: The MCP servers declared beside it.
     SERVERS: ClassVar[Mapping[str, ServerSpec]] = {}
+    #: Whether the kind keeps ``timeout`` and ``max_output`` itself, and so can tell what came until then.
+    KEEPS_LIMITS: ClassVar[bool] = False
     SPEC: ClassVar[RecipientSpec]
 
     @abc.abstractmethod

@@ -9,7 +9,7 @@ import attrs
 
 from registry.exceptions import RecipientFailed
 from registry.kinds.declared import Declared
-from registry.messages import Outcome
+from registry.messages import STRUCTURED, Outcome
 from registry.recipient import Recipient
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ class FunctionRecipient(Declared):
                 from registry.converter import unstructure_result
 
                 result = unstructure_result(result)
-            return Outcome(_ENCODER.encode(result))
+            text = _ENCODER.encode(result)
+            return Outcome(text, metadata={STRUCTURED: result}) if type(result) is dict else Outcome(text)
         except (TypeError, ValueError, RecursionError) as error:
             kind = type(result).__name__
             raise RecipientFailed(f"{self._call} returned a {kind}, which is not all JSON data") from error

@@ -11,7 +11,7 @@ import attrs
 
 from registry.exceptions import RecipientFailed
 from registry.kinds.declared import Declared
-from registry.messages import Outcome
+from registry.messages import STRUCTURED, Outcome
 
 if TYPE_CHECKING:
     import pathlib
@@ -125,7 +125,7 @@ def outcome_of(result: Mapping[str, Any]) -> Outcome:
     return Outcome(
         "\n".join(texts),
         "error" if result.get("isError") else "ok",
-        {} if structured is None else {"structured": structured},
+        {} if structured is None else {STRUCTURED: structured},
         tuple(parts),
     )
 

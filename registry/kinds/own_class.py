@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 
@@ -60,7 +60,7 @@ class ClassRecipient(Recipient):
         """Pass the message on to the user's class."""
         return await self._instance().aprocess(message, **kwargs)
 
-    async def __aenter__(self) -> ClassRecipient:
+    async def __aenter__(self) -> Self:
         await self._instance().__aenter__()
         return self
 

@@ -34,6 +34,7 @@ class PythonRecipient(Declared):
     With ``stateful = true`` variables live on inside ``async with``; otherwise every message starts anew.
     """
 
+    KEEPS_LIMITS: ClassVar[bool] = True
     RECIPIENT_NAME: ClassVar[str] = "python"
     DESCRIPTION: ClassVar[str] = "Run Python code in a sandbox and return what it prints."
     API_DOCS: ClassVar[str] = _API_DOCS

@@ -6,11 +6,10 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
+from registry.messages import STRUCTURED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-#: Key of a reply's metadata that holds the JSON value whose text the reply is.
-STRUCTURED = "structured"
 
 
 def _base64(data: Any) -> str:
