@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from registry.cli.options import DEFAULT_FILE
+from registry.exceptions import UnreadableFile
 
 if TYPE_CHECKING:
     from registry.specs import ServerSpec
@@ -39,9 +40,10 @@ def import_mcp(
     from registry.importing.mcp import fetch_tools, import_tools
 
     path = pathlib.Path(file)
-    before = path.read_bytes().decode("utf-8") if path.exists() else "version = 1\n"
+    before = _text_of(path)
     server = _server(name, argv, url, before)
-    tools = asyncio.run(fetch_tools(server, path.parent.resolve()))
+    folder = path.parent.resolve() if path.parent.is_dir() else pathlib.Path.cwd()
+    tools = asyncio.run(fetch_tools(server, folder))
     done = import_tools(before, server, tools, prefix=prefix, file=file)
     if dry_run:
         click.echo(done.text, nl=False)
@@ -53,6 +55,16 @@ def import_mcp(
         if names:
             click.echo(f"{what}: {', '.join(names)}")
     return 0
+
+
+def _text_of(path: pathlib.Path) -> str:
+    """Read the file as it is, line ends included; one that is not there begins empty."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return "version = 1\n"
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(str(path), str(error)) from error
 
 
 def _server(name: str, argv: tuple[str, ...], url: str | None, text: str) -> ServerSpec:

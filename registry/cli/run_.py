@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from registry.specs import PythonOptions
 
 
+#: Characters of a text inside a content part that are shown.
+_LONGEST = 200
+
+
 @click.command("run", context_settings={"ignore_unknown_options": False})
 @click.argument("name")
 @click.argument("words", nargs=-1, metavar="[TEXT | KEY=VALUE... | -]")
@@ -120,4 +124,8 @@ def _show_reply(reply: dict[str, Any]) -> None:
 
 
 def _shortened(part: dict[str, Any]) -> dict[str, Any]:
-    return {key: f"<{len(v)} bytes>" if isinstance(v, bytes) else v for key, v in part.items()}
+    """Return a part with what nobody reads on a terminal, such as the text of an image, told by its size."""
+    return {
+        key: f"<{len(item)} characters>" if isinstance(item, str) and len(item) > _LONGEST else item
+        for key, item in part.items()
+    }
