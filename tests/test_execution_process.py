@@ -321,7 +321,7 @@ def test_cancel(home, stateful):
         async with ProcessBackend(sandbox=SANDBOX, stateful=stateful) as backend:
             await backend.run("x = 1")
             running = asyncio.ensure_future(backend.run("open('begun', 'w').close()\n" + ENDLESS))
-            while not list(home.glob("*/begun")):  # noqa: ASYNC110 - what begins is another process
+            while not (running.done() or list(home.glob("*/begun"))):  # noqa: ASYNC110 - what begins is another process
                 await asyncio.sleep(0.001)
             running.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -1,7 +1,6 @@
 """The jupyter backend with a real kernel: images, interrupts, and nothing left behind."""
 
 import asyncio
-import importlib.util
 import tempfile
 
 import hostile
@@ -13,9 +12,8 @@ from registry.execution.interface import Limits
 from registry.execution.jupyter import JupyterBackend
 from registry.specs import PythonOptions
 
-for needed in ("jupyter_client", "ipykernel"):
-    if importlib.util.find_spec(needed) is None:
-        pytest.skip(f"{needed} is not installed", allow_module_level=True)
+if not JupyterBackend.probe()[0]:
+    pytest.skip(JupyterBackend.probe()[1], allow_module_level=True)
 
 pytestmark = pytest.mark.filterwarnings("default")  # a kernel's client brings warnings of its own
 
@@ -161,7 +159,7 @@ def test_cancel_and_reset(tmp_path, monkeypatch):
     async def go():
         async with JupyterBackend(Limits(timeout=60), stateful=True) as backend:
             running = asyncio.ensure_future(backend.run("open('begun', 'w').close()\nwhile True: pass"))
-            while not list(tmp_path.glob("*/begun")):  # noqa: ASYNC110 - what begins is another process
+            while not (running.done() or list(tmp_path.glob("*/begun"))):  # noqa: ASYNC110 - what begins is another process
                 await asyncio.sleep(0.01)
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -177,6 +175,7 @@ def test_cancel_and_reset(tmp_path, monkeypatch):
 
 def test_kernel_that_does_not_start(monkeypatch):
     """A kernel that does not answer makes the backend unavailable."""
+    assert JupyterBackend.probe()[0]  # looked up before its interpreter is changed
     monkeypatch.setattr(jupyter.sys, "executable", "/bin/false")
     with pytest.raises(BackendUnavailable, match="did not start"):
         run("1")
@@ -215,6 +214,16 @@ def test_protocol_of_backend(monkeypatch):
     with pytest.raises(RuntimeError, match="async with"):
         asyncio.run(backend.run("1"))
     asyncio.run(backend.__aexit__(None, None, None))
+
+
+def test_probe(monkeypatch):
+    """The probe says which package is missing; without them the backend cannot be entered."""
+    jupyter._probe.cache_clear()
+    monkeypatch.setattr(jupyter.sys, "executable", "/bin/false")
+    assert (False, "ipykernel is not installed: pip install 'recipients[jupyter]'") == JupyterBackend.probe()
+    jupyter._probe.cache_clear()
     monkeypatch.setattr(jupyter.importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(BackendUnavailable, match="recipients\\[jupyter\\]"):
-        asyncio.run(backend.__aenter__())
+    with pytest.raises(BackendUnavailable, match="jupyter_client is not installed"):
+        asyncio.run(JupyterBackend().__aenter__())
+    monkeypatch.undo()
+    jupyter._probe.cache_clear()

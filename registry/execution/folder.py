@@ -1,5 +1,5 @@
 """The folder a run works in: what lies in it is hostile, so nothing in it is followed or trusted."""
-# ruff: noqa: PTH106 - pathlib cannot work relative to an open folder
+# ruff: noqa: PTH101, PTH106 - pathlib cannot work relative to an open folder
 
 from __future__ import annotations
 
@@ -63,9 +63,10 @@ def remove(folder: str) -> None:
     path matters. A folder that is gone already is fine.
     """
     with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISDIR(os.lstat(folder).st_mode):
+            os.chmod(folder, stat.S_IRWXU)
         top = os.open(folder, _DIRECTORY)
         try:
-            os.fchmod(top, stat.S_IRWXU)
             _remove_all(top)
         finally:
             os.close(top)

@@ -10,10 +10,12 @@ import asyncio
 import base64
 import binascii
 import contextlib
+import functools
 import importlib.util
 import io
 import queue
 import re
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Self
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from registry.specs import PythonOptions
 
 #: Seconds a kernel may take to start, and to stop by itself after an interrupt.
-START_TIMEOUT = 60.0
+START_TIMEOUT = 30.0
 INTERRUPT_GRACE = 1.0
 #: Seconds between two looks at whether a silent kernel still lives.
 ALIVE_INTERVAL = 0.2
@@ -81,13 +83,10 @@ class JupyterBackend:
     @classmethod
     def probe(cls) -> tuple[bool, str]:
         """Return whether the packages are installed; no kernel is started."""
-        missing = [name for name in ("jupyter_client", "ipykernel") if importlib.util.find_spec(name) is None]
-        if missing:
-            return False, f"{' and '.join(missing)} not installed: pip install 'recipients[jupyter]'"
-        return True, "jupyter_client and ipykernel are installed; not sandboxed, so only when named"
+        return _probe()
 
     async def __aenter__(self) -> Self:
-        usable, reason = self.probe()
+        usable, reason = await asyncio.to_thread(_probe)
         if not usable:
             raise BackendUnavailable(f"jupyter does not work here: {reason}")
         self._entered = True
@@ -163,13 +162,14 @@ class Kernel:
         # This interpreter, whatever kernels somebody has installed under the same name.
         manager._kernel_spec = KernelSpec(argv=[*words, *options], language="python")  # noqa: SLF001
         await manager.start_kernel(cwd=self._folder, env=environment(self._folder))
-        client = self._client = manager.client()
+        client: Any = manager.client()
+        self._client = client
         client.start_channels()
         try:
             await client.wait_for_ready(timeout=START_TIMEOUT)
-        except RuntimeError as exc:
+            await client.execute(_PLAIN_PYTHON, silent=True, reply=True, timeout=START_TIMEOUT)
+        except (RuntimeError, TimeoutError) as exc:
             raise BackendUnavailable(f"the kernel did not start: {exc}") from exc
-        await self.execute(_PLAIN_PYTHON, "", _Told(0, START_TIMEOUT))
 
     async def execute(self, code: str, stdin: str, told: _Told) -> bool:
         """Run code until it ends, is interrupted or killed; returns whether the kernel can be used again."""
@@ -321,6 +321,17 @@ class _Told:
             else:
                 name = f"output-{len(self._attachments) + 1}"
                 self._attachments.append(Attachment(mime_type, content, name))
+
+
+@functools.cache
+def _probe() -> tuple[bool, str]:
+    if importlib.util.find_spec("jupyter_client") is None:
+        return False, "jupyter_client is not installed: pip install 'recipients[jupyter]'"
+    # The kernel is a process of its own, which sees no PYTHONPATH.
+    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('ipykernel') is None)"
+    if subprocess.run([sys.executable, "-I", "-c", look], check=False).returncode:  # noqa: S603 - this interpreter
+        return False, "ipykernel is not installed: pip install 'recipients[jupyter]'"
+    return True, "jupyter_client and ipykernel are installed; not sandboxed, so only when named"
 
 
 def own_frames(text: str) -> str:
