@@ -163,6 +163,15 @@ def test_remove(place):
     assert "x" == (precious / "file").read_text(encoding="utf-8")
 
 
+def test_remove_exchanged(place):
+    """A folder in whose place a link stands is not followed."""
+    place.rmdir()
+    place.symlink_to(place.parent / "precious")
+    with pytest.raises(OSError, match="recipients-"):
+        folder.remove(str(place))
+    assert (place.parent / "precious" / "file").exists()
+
+
 def test_remove_deep(place):
     """A folder goes however deep it is nested."""
     top = os.open(place, os.O_RDONLY)
