@@ -225,7 +225,11 @@ def test_import_into_a_file_that_is_no_text(run, tmp_path):
 
 def test_parts_that_are_no_text_are_told(run, tmp_path, monkeypatch):
     """An image is shown by its type and size."""
-    module = "import registry\ndef draw():\n    return registry.Outcome('a\\nb', parts=({'type': 'image', 'data': b'x' * 999},))\n"
+    module = (
+        "import registry\n"
+        "def draw():\n"
+        "    return registry.Outcome('a\\nb', parts=({'type': 'image', 'data': b'x' * 999},))\n"
+    )
     (tmp_path / "drawing.py").write_text(module)
     (tmp_path / "recipients.toml").write_text(
         "version = 1\n[recipients.draw]\nkind = 'function'\ndescription = 'x'\ncall = 'drawing:draw'\n"
