@@ -31,7 +31,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_errors_are_values(error):
-    """An error is equal to another of the same type and fields, also after pickling, and says what is wrong."""
+    """An error equals another of the same type and fields, also after pickling, and says what is wrong."""
     again = pickle.loads(pickle.dumps(error))
     assert (again, hash(again), str(again)) == (error, hash(error), str(error))
     assert error != exceptions.RegistryError(*error.args)
