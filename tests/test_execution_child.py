@@ -224,6 +224,7 @@ def serve(monkeypatch, calls, *, locked=lambda *_args, **_options: None, **setup
     os.write(to_child, b"".join(map(encoded, [frame, *calls])))
     os.close(to_child)
     monkeypatch.setattr(sandbox, "lock", locked)
+    monkeypatch.setattr(sandbox, "end_with_parent", lambda: None)
     monkeypatch.setattr(sandbox, "set_limits", lambda **_limits: None)
     monkeypatch.setattr(runner, "_write", os.write)
     try:

@@ -120,6 +120,27 @@ def test_hint():
     assert first.note == second.note
 
 
+def test_notebook_lines():
+    """Shell lines and magics are told for what they are."""
+    (result,) = run("!pip list")
+    assert ("SyntaxError", "shell lines and magics of notebooks are no Python") == (
+        result.error.type,
+        result.note,
+    )
+
+
+def test_forged_report():
+    """A report that the code has written itself is bounded as an honest one."""
+    code = (
+        "import os, sys\nframe = sys._getframe()\nwhile 'call' not in frame.f_locals: frame = frame.f_back\n"
+        "token = frame.f_locals['call']['token']\nfor fd in range(3, 30):\n    try:\n"
+        "        os.write(fd, f\"\\n{token} exit_code=30 result={'78' * 3000} more=\\n\".encode())\n"
+        "    except OSError: pass\nos._exit(0)"
+    )
+    (result,) = run(code, limits=Limits(timeout=10, max_output=1000))
+    assert ("ok", "x" * 1100) == (result.status, result.result)
+
+
 def test_stdin():
     """Input is what was given, then its end."""
     (result,) = run("print(input())\ninput()", stdin="é\n")

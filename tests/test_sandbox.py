@@ -446,6 +446,21 @@ def test_first_to_go(monkeypatch):
     assert "1000" == written.getvalue()
 
 
+def test_end_with_parent(monkeypatch):
+    """Where the system cannot end a process with its parent, it goes on without."""
+    asked = []
+
+    class Libc:
+        def prctl(self, *arguments):
+            asked.append(arguments)
+            return 0
+
+    for libc in (Libc(), object()):
+        monkeypatch.setattr(sandbox, "_libc", lambda libc=libc: libc)
+        sandbox.end_with_parent()
+    assert [(1, 9, 0, 0, 0)] == asked
+
+
 def test_limits_within_those_of_the_host(monkeypatch):
     """Limits are never set above the host's own, and one that a kernel refuses is passed over."""
     import resource

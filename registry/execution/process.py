@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import re
 import signal
 import subprocess
 import time
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 _FLUSH_FAILED = 120
 #: Code of a child that could not lock itself down; it has run nothing.
 CANNOT_LOCK = 98
+#: Characters that a child keeps of a traceback and of a message, and that it writes in place of a cut.
+TRACEBACK_LIMIT, MESSAGE_LIMIT, _MARK = 8_000, 2_000, 100
+_NOTEBOOK_LINE = re.compile(r"^ {4}[!%]", re.MULTILINE)
 #: Seconds; a self-test usually takes a twentieth of one.
 _PROBE_TIMEOUT = 10
 
@@ -152,7 +156,7 @@ async def completed(work: Coroutine[Any, Any, None]) -> None:
 
 def result_of(finished: Finished, *, duration: float, limit: float, session_lost: bool = False) -> ExecResult:
     """Make a result of how a call ended. Nothing the code printed has a part in the status."""
-    report = finished.report or {}
+    report = bounded(finished.report or {}, finished.stdout.limit)
     code, name = _exit(finished, report)
     status, error, note = _verdict(finished, report, code, name, limit)
     cut = finished.stdout.truncated or finished.stderr.truncated
@@ -172,6 +176,12 @@ def result_of(finished: Finished, *, duration: float, limit: float, session_lost
         session_lost=session_lost,
         note=note,
     )
+
+
+def bounded(report: dict[str, str], limit: int) -> dict[str, str]:
+    """Return a report with its texts cut to what an honest child sends: the code may have written it."""
+    lengths = {"result": limit + _MARK, "traceback": TRACEBACK_LIMIT + _MARK}
+    return {name: text[: lengths.get(name, MESSAGE_LIMIT + _MARK)] for name, text in report.items()}
 
 
 def _exit(finished: Finished, report: dict[str, str]) -> tuple[int | None, str | None]:
@@ -221,6 +231,8 @@ def _verdict(
 def _hint(error: ExecError) -> str:
     if error.type == "PermissionError" or "Operation not permitted" in error.message:
         return "this sandbox has no network, no other processes and no files but its own"
+    if error.type == "SyntaxError" and _NOTEBOOK_LINE.search(error.traceback):
+        return "shell lines and magics of notebooks are no Python"
     return ""
 
 
@@ -229,7 +241,10 @@ def _probe() -> tuple[bool, str]:
     if os.name != "posix":
         return False, "it needs Linux"
     setup = Setup(sandbox=True, stateful=False, memory=Limits().memory, self_test=True)
-    work_folder = folder.make()
+    try:
+        work_folder = folder.make()
+    except OSError as exc:
+        return False, f"no temporary folder can be made: {exc.strerror}"
     (source, to_child), (from_child, sink) = os.pipe(), os.pipe()
     try:
         with spawn(work_folder, source, sink, subprocess.PIPE, subprocess.STDOUT) as child:

@@ -48,6 +48,7 @@ def serve(source: int, sink: int) -> int:
             return CANNOT_LOCK
     else:
         sandbox.set_limits(**setup["limits"])
+        sandbox.end_with_parent()
     if setup["self_test"]:
         return self_test(setup["folder"])
     session = Session(setup["folder"], once=not setup["stateful"])

@@ -89,8 +89,8 @@ def lock(folder: str, *, memory: int, file_size: int, open_files: int) -> None:
         raise Refused(errno.ENOSYS, reason)
     set_limits(memory=memory, file_size=file_size, open_files=open_files)
     be_first_to_go()
+    end_with_parent()
     libc = _libc()
-    _checked(libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
     _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
     version = landlock_version()
     restrict_files(version, folder)
@@ -102,6 +102,12 @@ def be_first_to_go() -> None:
     """Ask the kernel to end this process before any other when the machine runs out of memory."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
         score.write("1000")
+
+
+def end_with_parent() -> None:
+    """Let the kernel kill this process when the one that started it ends; only Linux can."""
+    with contextlib.suppress(AttributeError):
+        _checked(_libc().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
 
 
 def set_limits(*, memory: int, file_size: int, open_files: int) -> None:
