@@ -535,6 +535,14 @@ def test_probe(monkeypatch, kind):
     assert (kind == "pass", True) == (usable, said[kind] in reason)
 
 
+def test_probe_without_temporary_folder(monkeypatch):
+    """Where no folder can be made the sandbox does not work, and that is said."""
+    process._probe.cache_clear()
+    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    assert (False, "no temporary folder can be made: No such file or directory") == ProcessBackend.probe()
+    process._probe.cache_clear()
+
+
 def test_judged():
     """A child that could not lock itself down says why; one that says nothing failed too."""
     assert (False, "seccomp: no") == process.judged(process.CANNOT_LOCK, "seccomp: no")
