@@ -483,7 +483,7 @@ def test_no_more_processes(monkeypatch, home):
     assert (before, []) == (after, list(home.iterdir()))
 
 
-def test_folder_that_cannot_be_removed(monkeypatch):
+def test_folder_that_cannot_be_removed(monkeypatch, home):
     """A folder that resists does not fail the run."""
 
     def refuse(_folder):
