@@ -62,6 +62,7 @@ CODES: dict[str, Code] = {
     "secret-in-file": _error("A literal credential is written into the file."),
     "stray-section-close": _error("A section is closed or continued that is not open."),
     "toml-syntax": _error("The file is no valid TOML."),
+    "too-many-faults": _error("A file has more faults of shape than are told."),
     "too-many-tools": _error("More tools are exported than the target takes."),
     "unbalanced-brace": _warning("A brace in a template has no partner."),
     "unclosed-section": _error("A section of a template is never closed."),

@@ -887,6 +887,69 @@ _document_values = st.recursive(
 #: What a file may hold: words of the format in any order, right or wrong.
 any_documents = st.dictionaries(_DOCUMENT_KEYS, _document_values, max_size=4)
 
+_odd_values = st.sampled_from(
+    (
+        "string", "strng", "", "a#b", "#/x", "user", 1, -1, 0, 1.5, 2.0, 10**30, 1e300, True, False,
+        [], {}, ["a", "a"], ["a", 1], [1, 1.0], [1, True], ["string", "string"], {"a": 1},
+    )
+)  # fmt: skip
+_schema_keywords = st.sampled_from(
+    (
+        "$anchor", "$comment", "$defs", "$id", "$ref", "$vocabulary", "additionalProperties", "allOf",
+        "anyOf", "const", "default", "definitions", "dependencies", "dependentRequired", "dependentSchemas",
+        "description", "enum", "examples", "if", "items", "minLength", "minimum", "not", "pattern",
+        "patternProperties", "prefixItems", "properties", "propertyNames", "required", "then", "title",
+        "type", "uniqueItems",
+    )
+)  # fmt: skip
+_odd_schemas = st.recursive(
+    _odd_values,
+    lambda inner: st.dictionaries(_schema_keywords, inner, max_size=3) | st.lists(inner, max_size=3),
+    max_leaves=8,
+)
+_odd_arguments = st.dictionaries(st.sampled_from(["a", "b", "3", "x y"]), _odd_schemas, max_size=3)
+
+
+def _odd_tables(known, **kept):
+    """Return tables with keys that may stand there and odd values, and some with what is right."""
+    odd = st.dictionaries(st.sampled_from(known.split()), _odd_values, max_size=4)
+    right = st.fixed_dictionaries({}, optional=kept)
+    return st.tuples(odd, right).map(lambda parts: {**parts[0], **parts[1]}) | _odd_values
+
+
+_odd_messages = _odd_tables("role template template_file slot each as image x")
+
+
+def _odd_section(tables):
+    return st.dictionaries(st.sampled_from(["a", "b", "3d", "x y"]), tables, max_size=3) | _odd_values
+
+
+#: What has the sections and tables of a file, with odd values anywhere.
+nearly_documents = st.fixed_dictionaries(
+    {},
+    optional={
+        "version": _odd_values,
+        "include": _odd_values,
+        "verson": _odd_values,
+        "recipients": _odd_section(
+            _odd_tables(
+                "description timeout tags url query headers body argv env call class server memory timeot",
+                kind=st.sampled_from(["python", "http", "command", "mcp", "function", "class", "pythn"]),
+                parameters=_odd_arguments,
+                input_schema=_odd_schemas,
+            )
+        ),
+        "prompts": _odd_section(
+            _odd_tables(
+                "role template template_file description examples raw rle",
+                messages=st.lists(_odd_messages, max_size=2),
+                inputs=_odd_arguments,
+            )
+        ),
+        "servers": _odd_section(_odd_tables("command env url headers timeout x")),
+    },
+)
+
 _parameter_schemas = st.sampled_from(
     (
         {},

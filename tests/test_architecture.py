@@ -14,7 +14,7 @@ FENCES = {
     "click": {"cli"},
     "rich": {"cli"},
     "httpx": {"transports", "execution.tio", "chat"},
-    "jsonschema": {"loading.explain", "schema_check"},
+    "jsonschema": {"loading.problems"},
     "jsonschema_rs": {"loading.validators", "schema_check"},
     "mcp": {"serve", "mcp_client"},
     "tomli": {"loading.parse"},

@@ -16,6 +16,7 @@ WITHOUT_BAD = {
     "name-not-portable",
     "not-utf8",
     "number-too-long",
+    "too-many-faults",
     "too-many-tools",
     "unsupported-schema",
 }

@@ -1,14 +1,20 @@
 """The shape of documents: what is wrong, where, and in which words."""
 
 import datetime as dt
-import types
+import itertools
+import socket
+import sys
+import urllib.request
 
 import pytest
 import tomli
 
 from registry.diagnostics import Place, Severity
 from registry.documents import Document
+from registry.loading import problems as problems_module
+from registry.loading.problems import Problem, problems
 from registry.loading.validate import validate
+from registry.loading.validators import place_of_fault
 from registry.loading.wording import value_problem
 
 
@@ -111,6 +117,7 @@ def test_a_fault_in_a_recipient_is_reported_at_its_place(line, code, path, place
             "value",
         ),
         ("recipients.a = {kind = 'mcp', server = 's', tool = 't'}", "missing-key", "recipients.a", "table"),
+        ("recipients.a = {kind = 'mcp', server = 's'}", "missing-key", "recipients.a", "table"),
         ("servers.s = {}", "missing-key", "servers.s", "table"),
         ("servers.s = {url = 'x', command = ['y']}", "unknown-key", "servers.s.command", "key"),
         ("servers.s = {command = ['y'], headers = {}}", "unknown-key", "servers.s.headers", "key"),
@@ -357,13 +364,211 @@ def test_a_document_is_a_table(data):
 
 
 def test_a_failure_without_words_of_its_own_is_still_one():
-    """A keyword that a later engine may report has a general text."""
-    kind = types.SimpleNamespace(name="contains")
-    error = types.SimpleNamespace(kind=kind, instance=[])
-    assert "`x` is not as it must be" == value_problem(("x",), error, {})
+    """A keyword that a later schema may have gets a general text."""
+    problem = Problem("contains", ("x",), rule={}, expected={}, instance=[])
+    assert "`x` is not as it must be" == value_problem(problem)
 
 
 def test_a_place_that_is_gone_is_passed_over():
     """A path to skip may lead into a value that is no table."""
     document = Document("x", "", {"version": {"a": "b"}})
     assert () == validate(document, frozenset({("version", "a", "b")}))
+
+
+def in_argument(schema):
+    """Return a document that is right but for the schema of an argument."""
+    return Document("main.toml", "", {"recipients": {"a": {"kind": "python", "parameters": {"x": schema}}}})
+
+
+@pytest.mark.parametrize(
+    ("items", "twice"),
+    [
+        ([1, 1.0], True),
+        ([1, True], False),
+        ([0, False, "", [], {}], False),
+        ([[1], [1.0]], True),
+        ([{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}], True),
+        ([{"a": 1}, {"a": True}], False),
+        (["1", 1], False),
+        ([0.5, 0.25], False),
+        ([{"a": "b,c"}, {"a": "b", "c": ""}], False),
+    ],
+)
+def test_items_are_equal_as_they_are_in_json(items, twice):
+    """Numbers are compared by their value, and nothing else is equal to another type."""
+    found, complete = problems([{"recipients": {"a": {"kind": "python", "required_args": items}}}])
+    assert complete
+    assert twice == ("uniqueItems" in {problem.keyword for problem in found})
+
+
+def test_an_argument_may_be_called_by_a_number():
+    """A key of digits is a key, and no index."""
+    text = RECIPIENT.format("parameters.x.properties.3.type = 'strng'")
+    assert [("bad-parameter-schema", "recipients.a.parameters.x.properties.3.type", "value")] == found(text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [
+        ({"dependencies": {"k": {"type": "strng"}}}, "dependencies.k.type"),
+        ({"dependencies": {"k": 3}}, "dependencies.k"),
+        ({"dependencies": {"k": ["a", "a"]}}, "dependencies.k"),
+        ({"dependencies": {"k": ["a"], "l": {"type": "string"}, "m": True}}, None),
+        ({"properties": {"$ref": {"type": 1}}}, "properties.$ref.type"),
+        ({"patternProperties": {"^a": {"items": []}}}, "patternProperties.^a.items"),
+        ({"anyOf": [{}, {"anyOf": [{"minimum": "1"}]}]}, "anyOf.1.anyOf.0.minimum"),
+        ({"default": {"type": "strng"}, "enum": [{"type": "strng"}]}, None),
+    ],
+)
+def test_every_schema_inside_a_schema_is_checked(schema, path):
+    """Wherever the metaschema wants a schema there is one, and only there."""
+    places = [".".join(map(str, fault.path)) for fault in validate(in_argument(schema))]
+    assert ([f"recipients.a.parameters.x.{path}"] if path else []) == places
+
+
+def deep_in_the_stack(work, left):
+    """Call a function with so many frames left."""
+    frame, depth = sys._getframe(), 0
+    while frame:
+        frame, depth = frame.f_back, depth + 1
+
+    def step(more):
+        return step(more - 1) if more else work()
+
+    return step(sys.getrecursionlimit() - depth - left)
+
+
+def test_a_deep_file_is_explained_also_to_a_caller_deep_in_its_stack():
+    """Explaining recurses neither as deep as the data nor on top of the caller."""
+    schema = 3
+    for _ in range(96):
+        schema = {"not": schema}
+    [fault] = deep_in_the_stack(lambda: validate(in_argument(schema)), 90)
+    assert 100 == len(fault.path)
+    assert "`not` must be a table or true or false, not an integer" == fault.message
+    items = [1]
+    for _ in range(96):
+        items = [items]
+    [fault] = deep_in_the_stack(lambda: validate(in_argument({"required": [items, items]})), 90)[-1:]
+    assert "bad-parameter-schema" == fault.code
+
+
+def test_values_refused_before_are_taken_out_of_deep_data_too():
+    """Replacing a value copies what is around it, without recursion."""
+    data, path = dt.date(2024, 1, 1), ()
+    for _ in range(98):
+        data, path = {"not": data}, (*path, "not")
+    document = Document("x", "", {"x": data})
+    [fault] = deep_in_the_stack(lambda: validate(document, frozenset({("x", *path)})), 90)
+    assert ("unknown-key", ("x",)) == (fault.code, fault.path)
+
+
+def test_a_fault_of_the_gate_alone_is_reported_at_its_place(monkeypatch):
+    """What the fast validator refuses is refused, also where the other one finds nothing."""
+    monkeypatch.setattr(problems_module, "problems", lambda _parts: ([], True))
+    fault = only(RECIPIENT.format("timeout = 0"))
+    assert ("wrong-value", ("recipients", "a", "timeout")) == (fault.code, fault.path)
+    assert "`timeout` is not as it must be" == fault.message
+
+
+def test_what_the_gate_accepts_is_not_looked_at_again(monkeypatch):
+    """The fast validator decides; the other one is not even asked."""
+    monkeypatch.setattr(problems_module, "problems", lambda _parts: 1 / 0)
+    assert () == faults(RECIPIENT.format("timeout = 1"))
+
+
+def test_what_the_gate_accepts_has_no_place_of_a_fault():
+    """There is a place only where there is a fault."""
+    assert () == place_of_fault({})
+    assert ("version",) == place_of_fault({"version": 2})
+
+
+def test_an_error_while_explaining_reaches_the_caller(monkeypatch):
+    """Nothing is lost in the thread."""
+    monkeypatch.setattr(problems_module, "problems", lambda _parts: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        faults(RECIPIENT.format("timeout = 0"))
+
+
+def test_a_hostile_file_is_explained_in_part():
+    """After so many problems, the rest is summed up in one fault of the file."""
+    data = {f"x{i}": 1 for i in range(problems_module.MAX_PROBLEMS + 5)}
+    *told, last = validate(Document("x", "", data))
+    assert {("unknown-key", problems_module.MAX_PROBLEMS)} == {(f.code, len(told)) for f in told}
+    assert ("too-many-faults", (), Place.TABLE) == (last.code, last.path, last.place)
+
+
+def test_faults_summed_up_are_so_beside_values_refused_before(monkeypatch):
+    """That there is more is said also when some values are not to be reported again."""
+    monkeypatch.setattr(problems_module, "MAX_PROBLEMS", 1)
+    text = "version = 2024-01-01\nx = 1\ny = 2"
+    assert ["unknown-key", "too-many-faults"] == [f.code for f in faults(text, frozenset({("version",)}))]
+
+
+def test_a_search_that_takes_too_long_ends():
+    """Time is bounded by the steps taken; what was found until then is told."""
+    good = {"recipients": {"a": {"kind": "python", "tags": ["x"] * 1_000}}}
+    bad = {"version": 2}
+    assert ([], False) == problems([good, bad], steps=500)
+    [problem], complete = problems([bad, good], steps=500)
+    assert (("version",), False) == (problem.path, complete)
+
+
+def test_a_place_where_the_search_ended_is_still_told(monkeypatch):
+    """A fault that is not found in time is one without a reason, at its place."""
+    search = problems_module.problems
+    monkeypatch.setattr(problems_module, "problems", lambda parts: search(parts, steps=100))
+    text = RECIPIENT.format("tags = [" + "'x', " * 1_000 + "7]")
+    assert [("wrong-value", "recipients.a.tags.1000"), ("too-many-faults", "")] == [
+        (fault.code, ".".join(map(str, fault.path))) for fault in faults(text)
+    ]
+
+
+def test_nothing_is_fetched(monkeypatch):
+    """Schemas are explained without a connection, whatever they refer to."""
+
+    def refuse(*_args, **_kwargs):
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    schema = {
+        "$ref": "http://x.example/a",
+        "$schema": "http://x.example/b",
+        "$id": "http://x.example/",
+        "type": 1,
+    }
+    [fault] = validate(in_argument(schema))
+    assert "type" == fault.path[-1]
+
+
+def test_tables_without_faults_are_not_looked_at(monkeypatch):
+    """Only what the fast validator refuses is explained: a large file with one fault costs little."""
+    asked = []
+    search = problems_module.problems
+
+    def watched(parts):
+        kept, parts = itertools.tee(parts)
+        asked.extend(kept)
+        return search(parts)
+
+    monkeypatch.setattr(problems_module, "problems", watched)
+    text = """
+        recipients.good.kind = "python"
+        recipients.bad = {kind = "python", parameters = {fine.type = "string", wrong.type = "strng"}}
+        recipients.odd = 3
+        prompts.good = {role = "user", template = "x"}
+        prompts.bad = {role = "user", template = "x", inputs = {fine.type = "string", wrong.type = "strng"}}
+    """
+    assert ["bad-parameter-schema", "bad-parameter-schema", "wrong-type"] == [
+        code for code, _, _ in found(text)
+    ]
+    assert [
+        {"recipients": {"bad": {"kind": "python", "parameters": {"wrong": {"type": "strng"}}}}},
+        {"recipients": {"odd": 3}},
+        {
+            "prompts": {
+                "bad": {"role": "user", "template": "", "inputs": {"wrong": {"type": "strng"}}},
+            }
+        },
+    ] == asked

@@ -1,4 +1,4 @@
-"""Turns what the validator found into faults: one a fault, in words, at the right place.
+"""Turns the problems of a document into faults: one a fault, in words, at the right place.
 
 The schemas carry what to say: next to the keywords that may fail stand ``x-code`` (the diagnostic code),
 ``x-expect`` (what a pattern means), ``x-because`` (why a key is not allowed), ``x-hint``, and ``x-instead``
@@ -8,31 +8,41 @@ The schemas carry what to say: next to the keywords that may fail stand ``x-code
 from __future__ import annotations
 
 import functools
-import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from registry.diagnostics import Fault, Path, Place
+from registry.loading.schemas import outline
 from registry.loading.wording import quoted, schema_problem, subject, value_hint, value_problem
 from registry.suggest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from registry.documents import Document
-    from registry.loading.validators import ValidationError
+    from registry.loading.problems import Problem
 
 
-def explain(
-    document: Document, errors: Iterable[ValidationError], schema: dict[str, Any]
-) -> tuple[Fault, ...]:
-    """Return the faults behind a validator's errors, without those that only follow from another one."""
-    found = _Found(document, schema)
+def explain(document: Document, problems: Iterable[Problem]) -> tuple[Fault, ...]:
+    """Return the faults behind a document's problems, without those that only follow from another one."""
+    found = _Found(document)
     # A value of the wrong type is most likely wrong in other ways too; those are not worth a word.
-    for error in sorted(errors, key=lambda error: error.kind.name != "type"):
-        found.take(error)
+    for problem in sorted(problems, key=lambda problem: problem.keyword != "type"):
+        found.take(problem)
     return tuple(found.faults())
+
+
+def incomplete(document: Document) -> Fault:
+    """Return the fault of having more faults than are told."""
+    message = "there are more faults than those that are told"
+    return Fault("too-many-faults", message, document, (), Place.TABLE, hint="correct the others first")
+
+
+def unexplained(document: Document, path: Path) -> Fault:
+    """Return the fault of a value that is refused without a reason that could be told."""
+    message = f"{subject(path)} is not as it must be"
+    return Fault("wrong-value", message, document, path, hint="see the description of the file format")
 
 
 @attrs.define
@@ -47,34 +57,29 @@ class _Unknown:
 @attrs.define
 class _Found:
     document: Document
-    schema: dict[str, Any]
     unknown: dict[Path, _Unknown] = attrs.field(factory=dict)
     #: For each table: the missing keys, each with the subschema that asks for it.
-    missing: dict[Path, dict[str, dict[str, Any]]] = attrs.field(factory=dict)
+    missing: dict[Path, dict[str, Mapping[str, Any]]] = attrs.field(factory=dict)
     other: dict[tuple[Path, Place], Fault] = attrs.field(factory=dict)
 
-    def take(self, error: ValidationError) -> None:
-        """Sort an error in."""
-        path: Path = tuple(error.instance_path)
-        if _in_parameter_schema(path, error, self.schema):
-            self._add(path, "bad-parameter-schema", schema_problem(path, error))
-            return
-        rule: dict[str, Any] = functools.reduce(operator.getitem, error.schema_path[:-1], self.schema)  # type: ignore[arg-type]
-        kind: Any = error.kind
-        if kind.name == "additionalProperties":
-            for key in kind.unexpected:
-                self.unknown.setdefault((*path, key), _Unknown(tuple(rule["properties"])))
-        elif kind.name == "propertyNames":
-            self._take_name((*path, kind.error.instance), rule)
-        elif kind.name == "required":
-            self.missing.setdefault(path, {})[kind.property] = rule
-        elif kind.name == "not":
+    def take(self, problem: Problem) -> None:
+        """Sort a problem in."""
+        path, rule = problem.path, problem.rule
+        if problem.in_argument:
+            self._add(path, "bad-parameter-schema", schema_problem(problem))
+        elif problem.keyword == "additionalProperties":
+            self.unknown.setdefault(path, _Unknown(tuple(rule["properties"])))
+        elif problem.keyword == "propertyNames":
+            self._take_name(path, rule)
+        elif problem.keyword == "required":
+            self.missing.setdefault(path, {})[problem.expected] = rule
+        elif problem.keyword == "not":
             self.unknown[path] = _Unknown((), rule["x-because"], rule.get("x-hint", "remove one of them"))
         else:
-            code = "wrong-type" if kind.name == "type" else rule.get("x-code", "wrong-value")
-            self._add(path, code, value_problem(path, error, rule), value_hint(error, rule))
+            code = "wrong-type" if problem.keyword == "type" else rule.get("x-code", "wrong-value")
+            self._add(path, code, value_problem(problem), value_hint(problem))
 
-    def _take_name(self, path: Path, rule: dict[str, Any]) -> None:
+    def _take_name(self, path: Path, rule: Mapping[str, Any]) -> None:
         if rule["x-code"] == "unknown-key":
             because = rule.get("x-because", "") or self._foreign(path)
             self.unknown[path] = _Unknown(tuple(rule["enum"]), because, "remove it" if because else "")
@@ -86,7 +91,7 @@ class _Found:
         """Say which kinds of recipient have a key that this kind has not."""
         kinds = [
             branch["if"]["properties"]["kind"]["const"]
-            for branch in self._branches()
+            for branch in _branches()
             if path[-1] in branch["then"].get("propertyNames", {}).get("enum", ())
         ]
         return f"it belongs to the kind {' or '.join(map(quoted, kinds))}" if kinds else ""
@@ -100,37 +105,37 @@ class _Found:
         for path, unknown in self.unknown.items():
             if not self._of_bad_kind(path):
                 yield self._unknown(path, unknown)
-        for path, missing in self.missing.items():
-            kept = self._really_missing(path, missing)
+        for path, meant in self._meant().items():
+            kept = {
+                key: rule
+                for key, rule in self.missing[path].items()
+                if meant.isdisjoint({key, *rule.get("x-instead", ())})
+            }
             if kept:
                 yield self._missing(path, kept)
         for (path, _), fault in self.other.items():
-            if not self._of_bad_kind(path) and not any(path[: len(key)] == key for key in self.unknown):
+            if not self._of_bad_kind(path) and not self._inside_unknown(path):
                 yield fault
+
+    def _inside_unknown(self, path: Path) -> bool:
+        return any(path[:end] in self.unknown for end in range(1, len(path) + 1))
 
     def _of_bad_kind(self, path: Path) -> bool:
         """Say whether a key of a recipient means nothing because the recipient's kind is in error."""
         return (
             len(path) > 2
             and path[0] == "recipients"
-            and path[2] not in self._common_keys()
+            and path[2] not in _common_keys()
             and ((*path[:2], "kind"), Place.VALUE) in self.other
         )
 
-    def _common_keys(self) -> set[str]:
-        names = [branch["then"].get("propertyNames", {}) for branch in self._branches()]
-        return set.intersection(*(set(rule["enum"]) for rule in names if rule))
-
-    def _branches(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.schema["$defs"]["recipient"]["allOf"]
-        return found
-
-    def _really_missing(self, path: Path, missing: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        """Leave out keys that are there, only misspelt; those are reported as unknown."""
-        meant = {nearest(str(key[-1]), item.legal) for key, item in self.unknown.items() if key[:-1] == path}
-        return {
-            key: rule for key, rule in missing.items() if meant.isdisjoint({key, *rule.get("x-instead", ())})
-        }
+    def _meant(self) -> dict[Path, set[str | None]]:
+        """Return the keys of each incomplete table that are there, only misspelt: reported as unknown."""
+        meant: dict[Path, set[str | None]] = {path: set() for path in self.missing}
+        for path, item in self.unknown.items():
+            if path[:-1] in meant:
+                meant[path[:-1]].add(nearest(str(path[-1]), item.legal))
+        return meant
 
     def _unknown(self, path: Path, entry: _Unknown) -> Fault:
         key = str(path[-1])
@@ -142,7 +147,7 @@ class _Found:
             hint = f"did you mean {quoted(guess)}?" if guess else f"known keys: {', '.join(entry.legal)}"
         return Fault("unknown-key", message, self.document, path, Place.KEY, hint=hint)
 
-    def _missing(self, path: Path, missing: dict[str, dict[str, Any]]) -> Fault:
+    def _missing(self, path: Path, missing: Mapping[str, Mapping[str, Any]]) -> Fault:
         names = " and ".join(map(quoted, missing))
         hints = [rule["x-hint"] for rule in missing.values() if "x-hint" in rule]
         message = f"{names} {'is' if len(missing) == 1 else 'are'} missing in {subject(path)}"
@@ -150,11 +155,13 @@ class _Found:
         return Fault("missing-key", message, self.document, path, Place.TABLE, hint=hint)
 
 
-def _in_parameter_schema(path: Path, error: ValidationError, schema: dict[str, Any]) -> bool:
-    """Say whether an error comes from the metaschema, by which the schemas of arguments are checked.
+def _branches() -> list[dict[str, Any]]:
+    """Return what the schema says of the kinds, one after the other, and of some keys."""
+    found: list[dict[str, Any]] = outline()["$defs"]["recipient"]["allOf"]
+    return found
 
-    An error's ``schema_path`` starts at the schema that it stands in, ours or the metaschema.
-    """
-    inside = path[2:3] == ("input_schema",) or (path[2:3] in {("parameters",), ("inputs",)} and len(path) > 3)
-    where = error.schema_path
-    return inside and not (where[0] == "$defs" and where[1] in schema["$defs"])
+
+@functools.cache
+def _common_keys() -> frozenset[str]:
+    names = [branch["then"].get("propertyNames", {}) for branch in _branches()]
+    return frozenset.intersection(*(frozenset(rule["enum"]) for rule in names if rule))

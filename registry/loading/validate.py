@@ -1,6 +1,7 @@
 """The second stage: the shape of a document, by the JSON Schemas.
 
-One fast answer for the whole document; only a document that fails is explained, fault by fault.
+One fast answer for the whole document by `jsonschema-rs`; only a document that fails is explained, fault by
+fault, by `jsonschema`. The fast answer counts: what it refuses has at least one fault, what it accepts none.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from registry.diagnostics import Place
-from registry.loading.schemas import schema
-from registry.loading.validators import validator
+from registry.loading.validators import place_of_fault, validator
 
 if TYPE_CHECKING:
     from registry.diagnostics import Fault, Path
@@ -23,30 +23,49 @@ def validate(document: Document, skip: frozenset[Path] = frozenset()) -> tuple[F
     ``skip`` names the values that reading has refused already, such as dates: they are not reported again.
     """
     data = _without(document.data, skip) if skip else document.data
-    gate = validator()
-    if gate.is_valid(data):
+    if validator().is_valid(data):
         return ()
-    from registry.loading.explain import explain
+    from concurrent.futures import ThreadPoolExecutor
 
-    found = explain(document, gate.iter_errors(data), schema())
-    return tuple(fault for fault in found if not _about(fault, skip))
+    # A new thread has an empty stack, however deep the caller is in its own.
+    with ThreadPoolExecutor(1) as thread:
+        found = thread.submit(_explained, document, data).result()
+    return _without_faults_around(found, skip) if skip else found
+
+
+def _explained(document: Document, data: Any) -> tuple[Fault, ...]:
+    from registry.loading.explain import explain, incomplete, unexplained
+    from registry.loading.parts import refused_parts
+    from registry.loading.problems import problems
+
+    found, complete = problems(refused_parts(data, validator().is_valid))
+    faults = explain(document, found) or (unexplained(document, place_of_fault(data)),)
+    return faults if complete else (*faults, incomplete(document))
 
 
 def _without(data: Any, skip: frozenset[Path]) -> Any:
-    """Return a copy that is JSON: every value refused by the reader is replaced by a text of its own."""
-    kept = copy.deepcopy(data)
+    """Return data that is JSON: every value refused by the reader is replaced by a text of its own.
+
+    Only what is around such a value is copied.
+    """
+    copies: dict[Path, Any] = {(): copy.copy(data)}
     for number, path in enumerate(sorted(skip, key=len)):
-        value = kept
-        for key in path[:-1]:
-            value = value[key]
-        if path and isinstance(value, (dict, list)):
-            value[path[-1]] = f"\0{number}"  # type: ignore[index]
-    return kept
+        for end in range(1, len(path)):
+            if path[:end] not in copies:
+                around = copies[path[: end - 1]]
+                copies[path[:end]] = around[path[end - 1]] = copy.copy(around[path[end - 1]])
+        around = copies[path[:-1]]
+        if path and isinstance(around, (dict, list)):
+            around[path[-1]] = f"\0{number}"  # type: ignore[index]
+    return copies[()]
 
 
-def _about(fault: Fault, skip: frozenset[Path]) -> bool:
-    """Say whether a fault is about a value that reading has refused, or about what is inside or around it."""
-    if fault.place is not Place.VALUE:
-        return False
-    path = fault.path
-    return any(path[: len(other)] == other or other[: len(path)] == path for other in skip if other)
+def _without_faults_around(faults: tuple[Fault, ...], skip: frozenset[Path]) -> tuple[Fault, ...]:
+    """Leave out faults about a value that reading has refused, or about what is inside or around it."""
+    around = {path[:end] for path in skip for end in range(len(path) + 1) if path}
+    return tuple(
+        fault
+        for fault in faults
+        if fault.place is not Place.VALUE
+        or not (fault.path in around or any(fault.path[:end] in skip for end in range(1, len(fault.path))))
+    )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from registry.diagnostics import Path
-    from registry.loading.validators import ValidationError
+    from registry.loading.problems import Problem
 
 _TYPES = {
     "string": "a text",
@@ -48,8 +48,9 @@ def _listed(values: Iterable[Any]) -> str:
     return ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
 
 
-def _wanted(types: list[str]) -> str:
-    return " or ".join(_TYPES[name] for name in sorted(types, key=list(_TYPES).index))
+def _wanted(types: str | list[str]) -> str:
+    names = [types] if isinstance(types, str) else types
+    return " or ".join(_TYPES[name] for name in sorted(names, key=list(_TYPES).index))
 
 
 def _actual(value: Any) -> str:
@@ -61,46 +62,45 @@ def _actual(value: Any) -> str:
     return names.get(type(value), "another value")
 
 
-def _otherwise(_kind: Any, _rule: dict[str, Any]) -> str:
-    return "is not as it must be"
-
-
 #: What must be true of a value, by the keyword that failed.
-_VALUE: dict[str, Callable[[Any, dict[str, Any]], str]] = {
-    "type": lambda kind, _: f"must be {_wanted(kind.types)}",
-    "enum": lambda kind, _: f"must be one of {_listed(kind.options)}",
-    "const": lambda kind, _: f"must be {_listed([kind.expected_value])}",
-    "pattern": lambda _, rule: f"must be {rule.get('x-expect', 'of another form')}",
-    "minimum": lambda kind, _: f"must be at least {kind.limit}",
-    "maximum": lambda kind, _: f"must be at most {kind.limit}",
-    "exclusiveMinimum": lambda kind, _: f"must be more than {kind.limit}",
-    "minLength": lambda _kind, _: "must not be empty",
-    "minItems": lambda _kind, _: "must not be empty",
-    "uniqueItems": lambda _kind, _: "must not hold the same item twice",
+_VALUE: dict[str, Callable[[Problem], str]] = {
+    "type": lambda problem: f"must be {_wanted(problem.expected)}",
+    "enum": lambda problem: f"must be one of {_listed(problem.expected)}",
+    "const": lambda problem: f"must be {_listed([problem.expected])}",
+    "pattern": lambda problem: f"must be {problem.rule.get('x-expect', 'of another form')}",
+    "minimum": lambda problem: f"must be at least {problem.expected}",
+    "maximum": lambda problem: f"must be at most {problem.expected}",
+    "exclusiveMinimum": lambda problem: f"must be more than {problem.expected}",
+    "minLength": lambda _: "must not be empty",
+    "minItems": lambda _: "must not be empty",
+    "uniqueItems": lambda _: "must not hold the same item twice",
 }
 
 
-def value_problem(path: Path, error: ValidationError, rule: dict[str, Any]) -> str:
+def _otherwise(_: Problem) -> str:
+    return "is not as it must be"
+
+
+def value_problem(problem: Problem) -> str:
     """Say what must be true of a value; the value itself is not repeated, it may be a secret."""
-    kind: Any = error.kind
-    message = f"{subject(path)} {_VALUE.get(kind.name, _otherwise)(kind, rule)}"
-    return f"{message}, not {_actual(error.instance)}" if kind.name == "type" else message
+    message = f"{subject(problem.path)} {_VALUE.get(problem.keyword, _otherwise)(problem)}"
+    return f"{message}, not {_actual(problem.instance)}" if problem.keyword == "type" else message
 
 
-def value_hint(error: ValidationError, rule: dict[str, Any]) -> str:
+def value_hint(problem: Problem) -> str:
     """Suggest the value that was most likely meant."""
-    options = rule.get("enum", ())
-    guess = nearest(error.instance, options) if options and isinstance(error.instance, str) else None
+    options = problem.rule.get("enum", ())
+    guess = nearest(problem.instance, options) if options and isinstance(problem.instance, str) else None
     return f"did you mean {json.dumps(guess)}?" if guess else ""
 
 
 _SIMPLE_TYPES = tuple(sorted(_TYPES))
 
 
-def schema_problem(path: Path, error: ValidationError) -> str:
+def schema_problem(problem: Problem) -> str:
     """Say what is wrong in the schema of an argument; the metaschema names types in its only ``anyOf``."""
-    if error.kind.name != "anyOf":
-        return value_problem(path, error, {})
-    guess = nearest(error.instance, _SIMPLE_TYPES) if isinstance(error.instance, str) else None
+    if problem.keyword != "anyOf":
+        return value_problem(problem)
+    guess = nearest(problem.instance, _SIMPLE_TYPES) if isinstance(problem.instance, str) else None
     more = f"; did you mean {guess}?" if guess else ""
-    return f"{subject(path)} must be one of {', '.join(_SIMPLE_TYPES)}, or an array of them{more}"
+    return f"{subject(problem.path)} must be one of {', '.join(_SIMPLE_TYPES)}, or an array of them{more}"
