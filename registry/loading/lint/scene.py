@@ -59,6 +59,30 @@ class Root(NamedTuple):
     whole: dict[str, Any]
 
 
+class Wrong:
+    """The paths in one document that have an error already, so kept that a question takes no search."""
+
+    def __init__(self) -> None:
+        self.places: set[tuple[Path, Place]] = set()
+        #: Values in error, with all that is inside.
+        self.values: set[Path] = set()
+        #: What is in error, and what is around it.
+        self.around: set[Path] = set()
+        #: Tables with a key in error.
+        self.tables: set[Path] = set()
+
+    def add(self, path: Path, place: Place) -> None:
+        """Remember an error."""
+        self.places.add((path, place))
+        if not path:
+            return
+        self.around.update(path[:end] for end in range(len(path) + 1))
+        if place is Place.VALUE:
+            self.values.add(path)
+        elif place is Place.KEY:
+            self.tables.add(path[:-1])
+
+
 @attrs.define(slots=False)
 class Scene:
     """Everything there is to lint. Data that failed validation is in it too: rules skip what is misshapen."""
@@ -67,8 +91,8 @@ class Scene:
     recipients: list[Entry]
     prompts: list[Entry]
     servers: list[Entry]
-    #: For each document, by name: the paths that have an error already, and what kind of place each is.
-    wrong: dict[str, set[tuple[Path, Place]]] = attrs.field(factory=dict)
+    #: For each document, by name: where there are errors already.
+    wrong: dict[str, Wrong] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, sources: Sources, faults: Iterable[Fault] = ()) -> Scene:
@@ -87,7 +111,7 @@ class Scene:
         """Remember where there are errors."""
         for fault in faults:
             if fault.severity is Severity.ERROR:
-                self.wrong.setdefault(fault.document.name, set()).add((fault.path, fault.place))
+                self.wrong.setdefault(fault.document.name, Wrong()).add(fault.path, fault.place)
 
     def is_wrong(self, entry: Entry, *path: str | int) -> bool:
         """Say whether something at the path inside the table, below it or above it has an error already.
@@ -98,11 +122,7 @@ class Scene:
         if not known:
             return False
         whole = (*entry.path, *path)
-        return any(
-            bad[: len(whole)] == whole or (place is Place.VALUE and whole[: len(bad)] == bad)
-            for bad, place in known
-            if bad
-        )
+        return whole in known.around or any(whole[:end] in known.values for end in range(1, len(whole)))
 
     def lacks(self, entry: Entry, *keys: str) -> bool:
         """Say whether a table has none of the keys although one may be meant: another key is misspelt."""
@@ -110,16 +130,16 @@ class Scene:
 
     def lacks_in(self, entry: Entry, *path: str | int) -> bool:
         """Say whether a table has an unknown key, which may be a misspelt one."""
-        known = self.wrong.get(entry.document.name, ())
-        whole = (*entry.path, *path)
-        return any(place is Place.KEY and bad[:-1] == whole and bad for bad, place in known)
+        known = self.wrong.get(entry.document.name)
+        return known is not None and (*entry.path, *path) in known.tables
 
     def is_complete(self, section: str) -> bool:
         """Say whether all tables of a section are known: no file and no table could not be read."""
         for document in self.documents:
             if not isinstance(document.data, dict):
                 return False
-            for bad, place in self.wrong.get(document.name, ()):
+            known = self.wrong.get(document.name)
+            for bad, place in known.places if known else ():
                 if bad[:1] == ("include",) or (len(bad) == 1 and (place is Place.KEY or bad == (section,))):
                     return False
         return True
