@@ -117,8 +117,3 @@ def _forget_stdout() -> None:
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def entry() -> None:
-    """Run the command line as a program."""
-    sys.exit(main())

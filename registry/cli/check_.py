@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import pathlib
 
 import click
@@ -11,6 +10,8 @@ from registry.cli.options import DEFAULT_FILE
 from registry.cli.output import show_report
 from registry.diagnostics import Report
 from registry.exceptions import UnreadableFile
+
+_WILDCARDS = frozenset("*?[")
 
 FORMATS = ("text", "json", "github", "sarif", "junit")
 
@@ -96,7 +97,9 @@ def expand(file: str) -> list[str]:
         if not found:
             raise UnreadableFile(file, f"the folder has no {DEFAULT_FILE}")
         return found
-    if glob.has_magic(file) and not path.exists():
+    if not _WILDCARDS.isdisjoint(file) and not path.exists():
+        import glob
+
         found = sorted(glob.glob(file, recursive=True))  # noqa: PTH207 - the pattern may be absolute
         if not found:
             raise UnreadableFile(file, "no file matches")

@@ -27,7 +27,8 @@ MAX_DEPTH = 100
 _BOM = "\ufeff"
 _SCALARS = frozenset({str, int, float, bool})
 _CONTAINERS = frozenset({dict, list})
-_DOTTED = re.compile(rf"(?:[\w-]+[ \t]*\.[ \t]*){{{MAX_DEPTH},}}[\w-]+")
+#: These patterns are compiled when something is wrong; `re` keeps them.
+_DOTTED = rf"(?:[\w-]+[ \t]*\.[ \t]*){{{MAX_DEPTH},}}[\w-]+"
 #: Strings and comments, which may hold anything, before the tokens looked for.
 _TEXT = (
     r'"""(?:[^\\]|\\.)*?"{3,5}'
@@ -36,8 +37,8 @@ _TEXT = (
     r"|'[^'\n]*'"
     r"|\#[^\n]*"
 )
-_BRACKET = re.compile(_TEXT + r"|(?P<open>[\[{])|(?P<close>[\]}])", re.DOTALL)
-_DIGITS = re.compile(_TEXT + r"|(?P<digits>[+-]?[0-9](?:_?[0-9]){4000,})(?![\w.])", re.DOTALL)
+_BRACKET = _TEXT + r"|(?P<open>[\[{])|(?P<close>[\]}])"
+_DIGITS = _TEXT + r"|(?P<digits>[+-]?[0-9](?:_?[0-9]){4000,})(?![\w.])"
 
 
 def decode(raw: bytes, name: str, path: pathlib.Path | None = None) -> tuple[Document, tuple[Fault, ...]]:
@@ -153,14 +154,14 @@ def _path_at_depth(data: dict[str, Any]) -> Path:
 def _deep_span(text: str) -> tuple[int, int]:
     """Find where the nesting of a text that could not be parsed goes too deep."""
     depth = 0
-    for token in _BRACKET.finditer(text):
+    for token in re.finditer(_BRACKET, text, re.DOTALL):
         if token["open"]:
             depth += 1
             if depth > MAX_DEPTH:
                 return token.span()
         elif token["close"]:
             depth -= 1
-    dotted = _DOTTED.search(text)
+    dotted = re.search(_DOTTED, text)
     return dotted.span() if dotted else (0, min(1, len(text)))
 
 
@@ -169,7 +170,7 @@ def _without_long_numbers(document: Document) -> tuple[Document, tuple[Fault, ..
     limit = sys.get_int_max_str_digits()
     marks: dict[str, tuple[int, int]] = {}
     patched = document.text
-    for match in _DIGITS.finditer(document.text):
+    for match in re.finditer(_DIGITS, document.text, re.DOTALL):
         if match["digits"] and len(match["digits"].replace("_", "").lstrip("+-")) > limit:
             start, end = match.span()
             # A text of the same length that no file holds: it finds its way to the value's path.

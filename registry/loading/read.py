@@ -62,7 +62,7 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-@attrs.define
+@attrs.define(eq=False, repr=False)
 class _Reader:
     """Walks the includes; each file is read once, however many ways lead to it."""
 

@@ -83,7 +83,7 @@ class Wrong:
             self.tables.add(path[:-1])
 
 
-@attrs.define(slots=False)
+@attrs.define(slots=False, eq=False, repr=False)
 class Scene:
     """Everything there is to lint. Data that failed validation is in it too: rules skip what is misshapen."""
 
