@@ -27,8 +27,8 @@ _ALIKE = str.maketrans(
     "OlllaecopxyijshdqwrkmtbhABEKMHOPCTXYlJSGQWaopiuvkABEZHlKMNOPTYXoshniagll",
 )
 
-#: Two different ASCII names that look alike have at least one of these.
-_DOUBTFUL = re.compile(r"[01OI|]")
+#: Two different names that look alike have at least one of these, or of what is not ASCII.
+_DOUBTFUL = re.compile(r"[01OI|\x80-\U0010ffff]")
 
 
 def duplicates(scene: Scene) -> Iterator[Fault]:
@@ -60,18 +60,21 @@ def confusables(scene: Scene) -> Iterator[Fault]:
         if not _differ([entry.name for entry in entries]):
             yield from _alike([(entry.document, entry.path) for entry in entries])
     for entries, key in ((scene.recipients, "parameters"), (scene.prompts, "inputs")):
-        for entry in entries:
-            names = entry.table.get(key)
-            if isinstance(names, dict) and not _differ(names):
+        found = [(entry, names) for entry in entries if isinstance(names := entry.table.get(key), dict)]
+        if not _DOUBTFUL.search("".join("".join(names) for _, names in found)):
+            continue
+        for entry, names in found:
+            if not _differ(names):
                 yield from _alike([(entry.document, (*entry.path, key, name)) for name in names])
 
 
 def _differ(names: Collection[str]) -> bool:
     """Say quickly whether names certainly look different: ASCII names of which none has a doubtful letter."""
-    joined = "".join(names)
-    if not joined.isascii():
-        return False
-    return not _DOUBTFUL.search(joined) or len({name.translate(_ALIKE) for name in names}) == len(names)
+    joined = "\n".join(names)
+    if not _DOUBTFUL.search(joined):
+        return True
+    seen = joined.translate(_ALIKE).split("\n") if joined.isascii() else ()
+    return len(set(seen)) == len(seen) == len(names)
 
 
 def skeleton(name: str) -> str:

@@ -26,7 +26,7 @@ _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _COMPOSING = frozenset({"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
 
 
-@attrs.define
+@attrs.define(eq=False, repr=False)
 class _Job:
     """A value that a schema is to decide on: the one at ``pointer`` inside ``whole``."""
 
@@ -78,8 +78,9 @@ def _are_plain(table: dict[str, Any], parameters: dict[str, Any]) -> bool:
         for name, value in arguments.items():
             if not plainly_fits(parameters[name], value):
                 return False
-        if not all(map(arguments.__contains__, required)):
-            return False
+        for name in required:
+            if name not in arguments:
+                return False
     return True
 
 
