@@ -34,11 +34,13 @@ class Signature:
     recipient: str | None
     annotations: Mapping[str, Any]
     #: The classes that values have which need no structuring; none where arguments cannot go by name alone.
-    kinds: Mapping[str, Any] = attrs.field(init=False)
-
-    @kinds.default
-    def _kinds(self) -> Mapping[str, Any]:
-        return {} if self.positional or self.recipient is not None else self.annotations
+    kinds: Mapping[str, Any] = attrs.field(
+        init=False,
+        default=attrs.Factory(
+            lambda self: {} if self.positional or self.recipient is not None else self.annotations,
+            takes_self=True,
+        ),
+    )
 
     @classmethod
     def of(cls, function: Callable[..., Any], call: str, kind: type) -> Signature:

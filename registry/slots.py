@@ -74,7 +74,9 @@ class Slot:
         spec = kind.SPEC
         instance = entry() if isinstance(entry, type) else entry  # a class does no I/O when it is called
         seconds, size = (None, None) if spec is None else (spec.timeout, spec.max_output)
-        if issubclass(kind, Declared) and kind.KEEPS_LIMITS:  # it can tell more than that it was stopped, or cut
+        if (
+            issubclass(kind, Declared) and kind.KEEPS_LIMITS
+        ):  # it can tell more than that it was stopped, or cut
             seconds, size = None if seconds is None else seconds + _MARGIN, None
         declared, parallel = isinstance(instance, Declared), spec is None or spec.parallel
         opens = isinstance(entry, type) and kind.__aenter__ is not Recipient.__aenter__

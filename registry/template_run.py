@@ -177,11 +177,15 @@ class Run:
         missing = [] if self.lenient else list(self.missing)
         unexpected = [] if self.lenient else [key for key in self.values if key not in self.variables]
         faults = [(code, names) for code, names in self.faults.items() if names]
-        found = [("missing-input", missing), ("unexpected-input", unexpected), *faults]
+        found: list[tuple[str, Iterable[str]]] = [
+            ("missing-input", missing),
+            ("unexpected-input", unexpected),
+            *faults,
+        ]
         texts = [f"no value for {', '.join(map(repr, missing))}"] if missing else []
         texts += [f"{key!r} is no input{did_you_mean(str(key), self.variables)}" for key in unexpected]
-        for code, names in faults:
-            texts += [f"{name!r}: {_FAULTS[code]}{details}" for name, details in names.items()]
+        for code, details in faults:
+            texts += [f"{name!r}: {_FAULTS[code]}{detail}" for name, detail in details.items()]
         for code, names in found:
             if names:
                 raise RenderError(code, "; ".join(texts), map(str, names))

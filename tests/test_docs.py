@@ -1,8 +1,9 @@
 """The documentation is true: files in it are written, commands in it are run, code in it is executed.
 
-In a page, a ``toml`` block whose first line is ``# NAME.toml`` is a file; a ``console`` block that starts with
-``$ recipients`` holds commands and what they print (a line ``...`` stands for any lines, ``...`` inside a line
-for any text); a ``python`` block is a program that must not fail. Blocks of a page share one folder, in order.
+In a page, a ``toml`` block whose first line is ``# NAME.toml`` is a file; a ``console`` block that starts
+with ``$ recipients`` holds commands and what they print (a line ``...`` stands for any lines, ``...`` inside
+a line for any text); a ``python`` block is a program that must not fail. Blocks of a page share one folder,
+in order.
 """
 
 import pathlib

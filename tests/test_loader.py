@@ -330,7 +330,9 @@ def test_a_damaged_file_gives_positions_inside_the_file(mutations):
 def test_the_digest_does_not_depend_on_layout():
     """Comments, order of keys, line ends, quoting and a byte-order mark do not count."""
     text = "version = 1\n[recipients.a]\nkind = 'python'\ndescription = 'x'\ntimeout = 1\n"
-    same = "\ufeff# c\r\nrecipients.a = { description = 'x', timeout = 1, 'kind' = '''python''' }\r\nversion = 1"
+    same = (
+        "\ufeff# c\r\nrecipients.a = { description = 'x', timeout = 1, 'kind' = '''python''' }\r\nversion = 1"
+    )
     assert loads(text).digest == loads(same).digest
     assert loads(text) == loads(same)
 

@@ -89,12 +89,7 @@ def test_deep_nesting_is_a_declared_fault(shape, depth):
 
 def test_brackets_in_texts_and_comments_are_no_nesting():
     """Only real arrays and tables count towards the depth."""
-    text = (
-        '# [[[\na = "[[\\"["\nb = """[["[\n"""\nc = \'\'\'[[\'\'\'\nd = \'[[\'\n'
-         "x = ["
-        + "[]," * 200
-        + "]"
-    )
+    text = '# [[[\na = "[[\\"["\nb = """[["[\n"""\nc = \'\'\'[[\'\'\'\nd = \'[[\'\nx = [' + "[]," * 200 + "]"
     assert () == parse(text.encode(), "x.toml")[1]
     document, fault = only_fault(text + "\ny = " + "[" * 3_000)
     assert document.text[fault.span[0] :].startswith("[")

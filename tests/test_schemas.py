@@ -185,8 +185,8 @@ WRONG = [
     "foreign-key", "foreign-key-class", "import-path", "kind-unknown", "missing-call", "missing-kind",
     "missing-template", "missing-url", "name-argument", "name-input", "name-long", "name-recipient",
     "role-unknown", "schema-minimum", "schema-type", "second-message", "type-bool", "type-element",
-    "type-fraction", "type-headers", "type-section", "unknown-dash", "unknown-in-message", "unknown-table", "value-branch",
-    "value-negative",
+    "type-fraction", "type-headers", "type-section", "unknown-dash", "unknown-in-message", "unknown-table",
+    "value-branch", "value-negative",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -41,15 +42,15 @@ _CONTEXT = {"help_option_names": ["-h", "--help"]}
 class _Commands(click.Group):
     """A group that knows its commands' names without importing them."""
 
-    def list_commands(self, _ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's name
         """Return the names of all commands."""
         return list(COMMANDS)
 
-    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's name
         """Import and return one command."""
-        if name not in COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"registry.cli.{name}_").command
+        command: click.Command = import_module(f"registry.cli.{cmd_name}_").command
         command.context_settings = {**_CONTEXT, **command.context_settings}
         return command
 
@@ -64,7 +65,7 @@ class _Commands(click.Group):
             raise click.UsageError(f"No such command {name!r}. Did you mean {near[0]!r}?", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's name
         """Write the list of commands from the table."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -108,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _write_utf8() -> None:
     """Keep a narrow locale from turning a message into a traceback."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 

@@ -25,7 +25,7 @@ class Declared(Recipient):
     SERVERS: ClassVar[Mapping[str, ServerSpec]] = {}
     #: Whether the kind keeps ``timeout`` and ``max_output`` itself, and so can tell what came until then.
     KEEPS_LIMITS: ClassVar[bool] = False
-    SPEC: ClassVar[RecipientSpec]
+    SPEC: ClassVar[RecipientSpec]  # pyright: ignore[reportIncompatibleVariableOverride] # always declared
 
     @abc.abstractmethod
     async def acall(self, arguments: dict[str, Any]) -> Outcome:

@@ -1,0 +1,1 @@
+"""From a file to a snapshot, stage by stage: start reading at `loader`."""

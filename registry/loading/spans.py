@@ -23,21 +23,22 @@ if TYPE_CHECKING:
     #: Start and end.
     Place = tuple[int, int]
 
-# Quantifiers are possessive throughout: no text makes a pattern go back, so time is linear.
-_BLANK = r"[ \t]*+"
-_BASIC = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
-_LITERAL = r"'[^'\n]*+'"
-_BASIC_LINES = r'"""[^"\\]*+(?:(?:\\[\s\S]|"{1,2}(?!"))[^"\\]*+)*+"{3,5}+'
-_LITERAL_LINES = r"'''[^']*+(?:'{1,2}(?!')[^']*+)*+'{3,5}+"
-_STRING = rf"(?>{_BASIC_LINES}|{_LITERAL_LINES}|{_BASIC}|{_LITERAL})"
+# Each pattern can match a text in one way only, so that none goes back far and time is linear. (Possessive
+# quantifiers would say so, but the first releases of Python 3.11 match them wrongly.)
+_BLANK = r"[ \t]*"
+_BASIC = r'(?!""")"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+_LITERAL = r"(?!''')'[^'\n]*'"
+_BASIC_LINES = r'"""[^"\\]*(?:(?:\\[\s\S]|"{1,2}(?!"))[^"\\]*)*"{3,5}'
+_LITERAL_LINES = r"'''[^']*(?:'{1,2}(?!')[^']*)*'{3,5}"
+_STRING = rf"(?:{_BASIC_LINES}|{_LITERAL_LINES}|{_BASIC}|{_LITERAL})"
 #: A string, a number, a boolean or a date; a date may have one space before its time.
-_SCALAR = rf"(?>{_STRING}|[\w+.:-]++(?:[ ][\w+.:-]++)?+)"
-_BARE = r"[A-Za-z0-9_-]++"
-_PART = rf"(?>{_BARE}|{_BASIC}|{_LITERAL})"
-_KEY = rf"{_PART}(?:{_BLANK}\.{_BLANK}{_PART})*+"
-_COMMENT = r"\#[^\n]*+"
-_SKIP = rf"(?:[ \t\n]++|{_COMMENT})*+"
-_SKIP_COMMA = rf"(?:[ \t\n,]++|{_COMMENT})*+"
+_SCALAR = rf"(?:{_STRING}|[\w+.:-]+(?:[ ][\w+.:-]+)?)"
+_BARE = r"[A-Za-z0-9_-]+"
+_PART = rf"(?:{_BARE}|{_BASIC}|{_LITERAL})"
+_KEY = rf"{_PART}(?:{_BLANK}\.{_BLANK}{_PART})*"
+_COMMENT = r"\#[^\n]*(?![^\n])"
+_SKIP = rf"(?:[ \t\n]|{_COMMENT})*"
+_SKIP_COMMA = rf"(?:[ \t\n,]|{_COMMENT})*"
 #: Groups: 1 a bare key or 2 any other key; 3 a plain value or 4 the opening of an array or inline table.
 _PAIR = rf"(?:({_BARE})|({_KEY})){_BLANK}={_BLANK}(?:({_SCALAR})|([\[{{]))"
 
@@ -52,7 +53,7 @@ _ELEMENT = re.compile(rf"{_SKIP_COMMA}(?:({_SCALAR})|([\[{{])|(\]))")
 _PARTS = re.compile(_PART)
 _TOKENS = re.compile(rf"({_STRING})|({_COMMENT})")
 _ESCAPE = re.compile(
-    r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([btnfre\"\\])|([ \t]*+\n[ \t\n]*+))"
+    r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([btnfre\"\\])|([ \t]*\n[ \t\n]*))"
 )
 _SHORT_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b", '"': '"', "\\": "\\"}
 

@@ -17,7 +17,7 @@ _SIMPLE = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 #: A URL that is certainly right.
 _PLAIN_URL = re.compile(
-    r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#](?:[!#-;=?-\[\]^-z|~]++|\{[A-Za-z_][A-Za-z0-9_]*\})*+)?\Z"
+    r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,4})?(?:[/?#](?:[!#-;=?-\[\]^-z|~]|\{[A-Za-z_][A-Za-z0-9_]*\})*)?\Z"
 )
 #: Headers and parameters of a query that are made for credentials.
 SECRET_HEADER = re.compile(
