@@ -319,3 +319,10 @@ def test_names_are_not_judged_where_declarations_are_missing():
     assert [] == found("recipients = 3\n" + text)
     assert () == lint(Sources((document(text), Document("unread.toml", "", None))))
     assert [] == found(MCP.format("s") + "[server.s]\ncommand = ['x']\n")
+
+
+def test_what_may_not_stand_there_brings_no_second_fault():
+    """A whole schema beside parameters is refused as a key; what is in it is not looked at."""
+    text = HEAD + "parameters.x = { type = 'integer', default = 1 }\n"
+    whole = "input_schema = { type = 'object', properties = { y = { type = 'integer', default = 'a' } } }\n"
+    assert faults(document(text + whole)) == []
