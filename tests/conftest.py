@@ -11,6 +11,7 @@ sys.path.insert(0, str(TESTS))
 
 hypothesis.settings.register_profile("fast", max_examples=50, deadline=None)
 hypothesis.settings.register_profile(
-    "ci", max_examples=2_000, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "ci", max_examples=200, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
+hypothesis.settings.register_profile("long", parent=hypothesis.settings.get_profile("ci"), max_examples=5_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))

@@ -20,6 +20,8 @@ from registry.loading.structure import structure as structure_sources
 from registry.specs import ServerSpec
 
 ROOT = pathlib.Path(__file__).parent.parent
+#: The main promise, that any bytes have a declared outcome, gets ten times the examples of the others.
+MANY = 10 * hypothesis.settings.default.max_examples
 EVERYTHING = """
 version = 1
 
@@ -293,6 +295,7 @@ def outcome_of(raw):
     return error.value.report
 
 
+@hypothesis.settings(max_examples=MANY)
 @hypothesis.given(strategies.toml_files())
 def test_any_document_gives_a_report_or_a_snapshot(file):
     """Whatever a TOML file says, the outcome is declared, and load agrees with check."""
@@ -300,6 +303,7 @@ def test_any_document_gives_a_report_or_a_snapshot(file):
     assert checks(raw) == outcome_of(raw)
 
 
+@hypothesis.settings(max_examples=MANY)
 @hypothesis.given(st.binary())
 def test_any_bytes_give_a_report_or_a_snapshot(raw):
     """Whatever a file holds, the outcome is declared."""
@@ -313,6 +317,7 @@ MUTATIONS = st.lists(
 )
 
 
+@hypothesis.settings(max_examples=MANY)
 @hypothesis.given(MUTATIONS)
 def test_a_damaged_file_gives_positions_inside_the_file(mutations):
     """Whatever is changed in a good file, each diagnostic stands inside its text."""
