@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         TransportError,
         UnreadableFile,
     )
-    from registry.export import export
+    from registry.exporters import export
     from registry.frozen import thaw
     from registry.kinds.python import PythonRecipient
     from registry.loading.loader import check, load, loads
@@ -103,7 +103,7 @@ _HOMES: dict[str, str] = {
     "UserRolePrompt": "role_prompts",
     "address": "messages",
     "check": "loading.loader",
-    "export": "export",
+    "export": "exporters",
     "load": "loading.loader",
     "loads": "loading.loader",
     "log": "progress",

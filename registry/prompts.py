@@ -233,7 +233,7 @@ class Prompt:
             NoSuchRecipient: It names one that is not there.
             ExportRefused: One cannot be said in the target's shape.
         """
-        from registry.export import export
+        from registry.exporters import export
 
         known = self.recipients if recipients is None else recipients
         return export({name: known[name] for name in self.spec.recipients or known}, target)

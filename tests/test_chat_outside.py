@@ -17,7 +17,7 @@ import urllib.request
 import pytest
 from test_chat import RECIPIENTS, chat_with, converse
 
-from registry.export import export
+from registry.exporters import export
 
 FIXTURES = {
     "fixtures": [

@@ -133,7 +133,7 @@ def test_forged_report():
     """A report that the code has written itself is bounded as an honest one."""
     code = (
         "import os, sys\nframe = sys._getframe()\nwhile 'call' not in frame.f_locals: frame = frame.f_back\n"
-        "token = frame.f_locals['call']['token']\nfor fd in range(3, 30):\n    try:\n"
+        "token = frame.f_locals['call']['token']\nfor fd in range(3, 500):\n    try:\n"
         "        os.write(fd, f\"\\n{token} exit_code=30 result={'78' * 3000} more=\\n\".encode())\n"
         "    except OSError: pass\nos._exit(0)"
     )

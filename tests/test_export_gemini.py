@@ -3,8 +3,8 @@
 import pytest
 from test_export import TEXT, one, recipient, refused, with_x, x_of
 
-from registry.export import export
-from registry.export.merge import Unmergeable, merge
+from registry.exporters import export
+from registry.exporters.merge import Unmergeable, merge
 
 UNSUPPORTED = "unsupported-schema"
 #: A definition with a name of its own, which a validator can follow.

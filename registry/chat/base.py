@@ -13,7 +13,7 @@ from registry.chat.http import Http
 from registry.chat.retry import Retry
 from registry.chat.wire import Answer, Request
 from registry.exceptions import ChatError, InvalidMessage
-from registry.export import export
+from registry.exporters import export
 from registry.manager import RecipientManager
 from registry.messages import Outcome, reply
 

@@ -9,14 +9,14 @@ import click
 from registry.cli.options import DEFAULT_FILE
 from registry.cli.output import show_json, show_report
 from registry.diagnostics import Report
-from registry.export import EXPORTERS, export_with_problems
+from registry.exporters import EXPORTERS, export_with_problems
 from registry.loading.loader import load
 from registry.suggest import close
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from registry.export.problems import Problem
+    from registry.exporters.problems import Problem
 
 
 @click.command("export")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from registry.export.schemas import LISTS, MAPS, SINGLE
+from registry.exporters.schemas import LISTS, MAPS, SINGLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ import attrs
 from registry.arguments import binder
 from registry.dispatch import Dispatcher
 from registry.exceptions import ExportRefused, InvalidArguments, NoSuchPrompt, NoSuchRecipient, RenderError
-from registry.export import export
+from registry.exporters import export
 from registry.manager import RecipientManager
 from registry.progress import listening
 from registry.serve.completion import complete

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from registry.exceptions import ExportRefused
-from registry.export import EXPORTERS, export
-from registry.export.schemas import walk
+from registry.exporters import EXPORTERS, export
+from registry.exporters.schemas import walk
 from registry.frozen import freeze
 from registry.recipient import Recipient
 

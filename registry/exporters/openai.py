@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from registry.export.exporter import Exporter, Tool
-from registry.export.openai_strict import strict
-from registry.export.schemas import LISTS, MAPS, SINGLE, types_of
+from registry.exporters.exporter import Exporter, Tool
+from registry.exporters.openai_strict import strict
+from registry.exporters.schemas import LISTS, MAPS, SINGLE, types_of
 
 if TYPE_CHECKING:
-    from registry.export.problems import Problems
-    from registry.export.schemas import Schema
+    from registry.exporters.problems import Problems
+    from registry.exporters.schemas import Schema
 
 MOST = 128
 

@@ -5,23 +5,21 @@ Pure functions. A target is one line of `EXPORTERS`; its dialect of JSON Schema 
 
 from __future__ import annotations
 
-import sys
-import types
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from registry.diagnostics import Report
 from registry.exceptions import ExportRefused
-from registry.export import anthropic, gemini, json_schema, mcp, openai
-from registry.export.exporter import Exporter, Tool
-from registry.export.problems import Problem, Problems
-from registry.export.schemas import MAX_DEPTH, too_deep, types_of
+from registry.exporters import anthropic, gemini, json_schema, mcp, openai
+from registry.exporters.exporter import Exporter, Tool
+from registry.exporters.problems import Problem, Problems
+from registry.exporters.schemas import MAX_DEPTH, too_deep, types_of
 from registry.frozen import thaw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from registry.export.schemas import Schema
+    from registry.exporters.schemas import Schema
     from registry.recipient import Recipient
 
 #: Target -> exporter.
@@ -143,13 +141,3 @@ def _is_sound(schema: Schema, problems: Problems) -> bool:
         problems.unsupported(str(error), (), "calls of this recipient would fail too")
         return False
     return True
-
-
-class _Callable(types.ModuleType):
-    """Lets ``registry.export`` be called, which Python binds to this package once it is imported."""
-
-    def __call__(self, recipients: Mapping[str, type[Recipient] | Recipient], target: str) -> Any:
-        return export(recipients, target)
-
-
-sys.modules[__name__].__class__ = _Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from registry.export.exporter import Exporter, Tool
+from registry.exporters.exporter import Exporter, Tool
 
 
 def _tool(tool: Tool) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from registry.export.problems import Problems
-    from registry.export.schemas import Schema
+    from registry.exporters.problems import Problems
+    from registry.exporters.schemas import Schema
 
 
 @attrs.frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from registry.export.exporter import Exporter, Tool
+from registry.exporters.exporter import Exporter, Tool
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

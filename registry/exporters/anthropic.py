@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from registry.export.exporter import Exporter, Tool
-from registry.export.schemas import walk
+from registry.exporters.exporter import Exporter, Tool
+from registry.exporters.schemas import walk
 
 if TYPE_CHECKING:
-    from registry.export.problems import Problems
-    from registry.export.schemas import Schema
+    from registry.exporters.problems import Problems
+    from registry.exporters.schemas import Schema
 
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.export.merge import Unmergeable, merge
-from registry.export.notes import NOTES, SILENT, noted
-from registry.export.schemas import MAX_DEPTH, disjoint, resolve, type_of, types_of
+from registry.exporters.merge import Unmergeable, merge
+from registry.exporters.notes import NOTES, SILENT, noted
+from registry.exporters.schemas import MAX_DEPTH, disjoint, resolve, type_of, types_of
 
 if TYPE_CHECKING:
     from registry.diagnostics import Path
-    from registry.export.problems import Problems
-    from registry.export.schemas import Schema
+    from registry.exporters.problems import Problems
+    from registry.exporters.schemas import Schema
 
 #: Keywords that pass as they are, by the type they speak of.
 _KEPT = {

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.export.notes import NOTES, SILENT, noted
-from registry.export.schemas import disjoint, reference_to, resolve, types_of
+from registry.exporters.notes import NOTES, SILENT, noted
+from registry.exporters.schemas import disjoint, reference_to, resolve, types_of
 
 if TYPE_CHECKING:
     from registry.diagnostics import Path
-    from registry.export.problems import Problems
-    from registry.export.schemas import Schema
+    from registry.exporters.problems import Problems
+    from registry.exporters.schemas import Schema
 
 #: Keywords that pass as they are.
 _KEPT = (

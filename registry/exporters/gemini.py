@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from registry.export.exporter import Exporter, Tool
-from registry.export.gemini_schema import translate
+from registry.exporters.exporter import Exporter, Tool
+from registry.exporters.gemini_schema import translate
 
 if TYPE_CHECKING:
-    from registry.export.problems import Problems
-    from registry.export.schemas import Schema
+    from registry.exporters.problems import Problems
+    from registry.exporters.schemas import Schema
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 

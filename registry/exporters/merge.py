@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from registry.export.schemas import types_of
+from registry.exporters.schemas import types_of
 
 if TYPE_CHECKING:
-    from registry.export.schemas import Schema
+    from registry.exporters.schemas import Schema
 
 #: The outer schema's word wins: it is about this use of the value.
 _LABELS = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly")

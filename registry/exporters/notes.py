@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from registry.export.schemas import Schema
+    from registry.exporters.schemas import Schema
 
 #: Keyword -> sentence with the value's JSON text in place of {}.
 NOTES = {
