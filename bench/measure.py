@@ -61,7 +61,7 @@ def processes(cases: Mapping[str, list[str]], *, rounds: int = 9) -> dict[str, f
     for _ in range(rounds):
         for name, command in cases.items():
             start = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
             found[name].append(time.perf_counter() - start)
     return {name: statistics.median(times) for name, times in found.items()}
 
