@@ -11,6 +11,7 @@ from registry.dispatch import Dispatcher
 from registry.exceptions import ChatError
 from registry.frozen import FrozenDict
 from registry.kinds.declared import Declared
+from registry.kinds.python import PythonRecipient
 from registry.messages import Outcome, fence, reply_text
 
 ANSWER = "27! + 8! = 10888869450418352160768040320"
@@ -79,11 +80,12 @@ def converse(chat, recipients=None, prompt="What is it?", **options):
     return asyncio.run(Dispatcher(recipients or {"python": Calculator}).converse(chat, prompt, **options))
 
 
-def test_the_original_conversation_is_completed():
+@pytest.mark.parametrize("recipient", [Calculator, PythonRecipient])
+def test_the_original_conversation_is_completed(recipient):
     """The example of the original takes exactly one tool round, whose reply begins with a fence."""
     chat = Chatbot(result(CODE, "python"), result(ANSWER))
     shown = []
-    transcript = converse(chat, prompt="27! + 8!", on_result=shown.append)
+    transcript = converse(chat, {"python": recipient}, prompt="27! + 8!", on_result=shown.append)
     assert ("end_turn", 2, ANSWER) == (transcript.stop_reason, transcript.turns, transcript.text)
     assert ["27! + 8!"] == chat.asked
     ((posted,),) = chat.posted

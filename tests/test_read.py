@@ -11,7 +11,7 @@ from registry.loading.read import read, read_bytes
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty current folder, and a way to write files into it."""
-    root = tmp_path / "root"
+    root = tmp_path / "base"
     root.mkdir()
     monkeypatch.chdir(root)
     return root
@@ -46,7 +46,7 @@ def test_includes_are_read_in_sorted_order(folder):
     """A pattern gives its files sorted; documents are named as the root is."""
     write(folder, main_toml='include = ["p/*.toml", "c.toml"]', p__b_toml="", p__a_toml="", c_toml="")
     assert (["main.toml", "p/a.toml", "p/b.toml", "c.toml"], []) == outcome()
-    assert os.path.join("..", "root", "c.toml") in outcome("../root/main.toml")[0]  # noqa: PTH118
+    assert os.path.join("..", "base", "c.toml") in outcome("../base/main.toml")[0]  # noqa: PTH118
 
 
 def test_includes_are_relative_to_the_file_that_has_them(folder):
