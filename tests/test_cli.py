@@ -181,6 +181,9 @@ def test_check_imports_only_when_asked(run, tmp_path):
     found = json.loads(out)["diagnostics"]
     assert [5, 9, 13] == [diagnostic["line"] for diagnostic in found]
     assert OK == run("check", "--import")[0]
+    code, out, err = run("check", "--import", "gone.toml", "bad.toml")
+    assert (UNABLE, True) == (code, "unknown-key" in out)
+    assert "gone.toml: cannot be read" in err
 
 
 def test_list_in_a_pipe_and_as_json(run):

@@ -3,11 +3,13 @@
 import io
 import pathlib
 import sys
+from functools import partial
 
 import pytest
 from click import UsageError
 
 from registry.cli import OK, UNABLE, main
+from registry.cli.check_ import check_and_show
 from registry.cli.output import colour_wanted, show_table
 from registry.cli.serve_ import split_address, token_of
 from registry.cli.watching import check_on, watch_check
@@ -71,14 +73,14 @@ def test_check_follows_changes(run, tmp_path, capsys):
         file.write_text(GOOD)
         yield 3
 
-    assert check_on(changes(), ("recipients.toml",)) == 0
+    assert check_on(changes(), partial(check_and_show, ("recipients.toml",))) == 0
     out, err = capsys.readouterr()
     assert out.count("checking again") == 3
     assert "toml-syntax" in out
     assert "cannot be read" in err
-    assert check_on(iter([]), ("gone.toml",)) == UNABLE
+    assert check_on(iter([]), partial(check_and_show, ("gone.toml",))) == UNABLE
     file.write_text("x")
-    assert check_on(iter([]), ("recipients.toml",), strict=True) == 1
+    assert check_on(iter([]), partial(check_and_show, ("recipients.toml",), strict=True)) == 1
 
 
 def test_watching_ends_with_the_changes(run, monkeypatch, capsys, tmp_path):
@@ -99,7 +101,7 @@ def test_watching_without_the_extra_says_how_to_get_it(run, monkeypatch):
     """A missing extra is named."""
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     with pytest.raises(UsageError, match=r"recipients\[watch\]"):
-        watch_check(("recipients.toml",))
+        watch_check(("recipients.toml",), lambda: OK)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from functools import partial
 
 import click
 
@@ -10,15 +11,16 @@ from registry.cli.options import DEFAULT_FILE
 from registry.cli.output import show_report
 from registry.diagnostics import Report
 from registry.exceptions import UnreadableFile
+from registry.reporters import REPORTERS
 
 _WILDCARDS = frozenset("*?[")
-
-FORMATS = ("text", "json", "github", "sarif", "junit")
 
 
 @click.command("check")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option("--format", "format_name", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "format_name", type=click.Choice(list(REPORTERS)), default="text", show_default=True
+)
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--stdin-filename", metavar="NAME", help="Name of what is read from standard input (FILE '-').")
 @click.option("--import", "imports", is_flag=True, help="Also import the functions and classes named.")
@@ -38,11 +40,25 @@ def command(
 
     Exit code: 0 no errors, 1 errors, 2 could not check.
     """
+    files = files or (DEFAULT_FILE,)
+    check = partial(check_and_show, files, format_name, stdin_filename, strict=strict, imports=imports)
     if watch:
         from registry.cli.watching import watch_check
 
-        return watch_check(files or (DEFAULT_FILE,), strict=strict)
-    report, unreadable = check_all(files or (DEFAULT_FILE,), stdin_filename, imports=imports)
+        return watch_check(files, check)
+    return check()
+
+
+def check_and_show(
+    files: tuple[str, ...],
+    format_name: str = "text",
+    stdin_filename: str | None = None,
+    *,
+    strict: bool = False,
+    imports: bool = False,
+) -> int:
+    """Check every file, print what was found, and return the exit code."""
+    report, unreadable = check_all(files, stdin_filename, imports=imports)
     report = report.strict() if strict else report
     show_report(report, format_name)
     for error in unreadable:
@@ -64,14 +80,15 @@ def check_all(
         try:
             if file == "-":
                 reports.append(_check_input(stdin_filename))
-            else:
-                reports += [check(name) for name in expand(file)]
+                continue
+            for name in expand(file):
+                reports.append(check(name))
+                if imports:
+                    from registry.cli.importing import import_report
+
+                    reports.append(import_report(name))
         except UnreadableFile as error:
             unreadable.append(error)
-    if imports:
-        from registry.cli.importing import import_report
-
-        reports += [import_report(name) for file in files if file != "-" for name in expand(file)]
     return Report.combine(reports), unreadable
 
 
