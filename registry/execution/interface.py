@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: ``unavailable``: the code may not have run at all.
 Status = Literal["ok", "error", "timeout", "crashed", "unsupported", "unavailable"]
 
+#: Bytes of output after which a run is ended: it prints in a loop.
+OUTPUT_LIMIT = 64 << 20
 _SIZE = re.compile(r"\A\s*(\d{1,12})\s*([KMGT]i?)?B?\s*\Z", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Self
 from registry.exceptions import BackendUnavailable
 from registry.execution import folder
 from registry.execution.capture import HeadTail, cut_text
-from registry.execution.interface import Attachment, Capabilities, ExecError, ExecResult, Limits
+from registry.execution.child.tracebacks import TRACEBACK_LIMIT
+from registry.execution.interface import OUTPUT_LIMIT, Attachment, Capabilities, ExecError, ExecResult, Limits
 from registry.execution.process import completed
 from registry.execution.worker import environment
 
@@ -38,8 +39,6 @@ START_TIMEOUT = 30.0
 INTERRUPT_GRACE = 1.0
 #: Seconds between two looks at whether a silent kernel still lives.
 ALIVE_INTERVAL = 0.2
-OUTPUT_LIMIT = 64 << 20
-TRACEBACK_LIMIT = 8_000
 MAX_ATTACHMENTS = 20
 MAX_ATTACHMENT = 8 << 20
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from registry.exceptions import BackendUnavailable
 from registry.execution.capture import HeadTail, cut_text
-from registry.execution.interface import Capabilities, ExecError, ExecResult, Limits
+from registry.execution.child.tracebacks import MESSAGE_LIMIT, TRACEBACK_LIMIT
+from registry.execution.interface import OUTPUT_LIMIT, Capabilities, ExecError, ExecResult, Limits
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 #: Seconds after the limit until a worker that does not stop by itself is killed.
 GRACE = 0.5
-#: Bytes of output after which a run is ended: it prints in a loop.
-OUTPUT_LIMIT = 64 << 20
-TRACEBACK_LIMIT = 8_000
-MESSAGE_LIMIT = 2_000
 
 _EOF = "EOF when reading a line"
 _FILE_NAME = re.compile(r"<python-input-\d+>")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from registry.exceptions import BackendUnavailable
 from registry.execution import folder, watch
+from registry.execution.child.tracebacks import MESSAGE_LIMIT, TRACEBACK_LIMIT
 from registry.execution.interface import (
     Capabilities,
     ExecError,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 _FLUSH_FAILED = 120
 #: Code of a child that could not lock itself down; it has run nothing.
 CANNOT_LOCK = 98
-#: Characters that a child keeps of a traceback and of a message, and that it writes in place of a cut.
-TRACEBACK_LIMIT, MESSAGE_LIMIT, _MARK = 8_000, 2_000, 100
+#: Characters that a child may write in place of a cut.
+_MARK = 100
 _NOTEBOOK_LINE = re.compile(r"^ {4}[!%]", re.MULTILINE)
 #: Seconds; a self-test usually takes a twentieth of one.
 _PROBE_TIMEOUT = 10

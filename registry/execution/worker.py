@@ -22,6 +22,7 @@ import attrs
 
 from registry.execution import folder, watch
 from registry.execution.capture import HeadTail
+from registry.execution.interface import OUTPUT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 START = pathlib.Path(__file__).parent / "child" / "start.py"
 
 _CHUNK = 1 << 16
-#: Bytes of output after which a run is ended: it prints in a loop.
-OUTPUT_LIMIT = 64 << 20
 #: A pipe holds at most this much after its writer is gone; whatever comes later is from somebody else.
 _PIPE_CAPACITY = 1 << 20
 
