@@ -37,13 +37,19 @@ _TYPE_NAMES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     ((list, tuple), "a list"),
     (Mapping, "an object"),
 )
-#: The 17th hex digit of a random identifier: its two high bits are the variant.
-_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+#: Where the text of a UUID has its 32 hex digits, and where those of its version and its variant.
+_DIGIT_PLACES = (*range(8), *range(9, 13), *range(14, 18), *range(19, 23), *range(24, 36))
+_VERSION_PLACE, _VARIANT_PLACE, _UUID_LENGTH = 14, 19, 36
+#: A hex digit with its two high bits set to those of the variant.
+_VARIANT = bytes.maketrans(b"0123456789abcdef", b"89ab" * 4)
 
 
-@attrs.frozen
+@attrs.define
 class Call:
-    """What an addressed message asks for: exactly one of ``arguments`` and ``text`` is given."""
+    """What an addressed message asks for: exactly one of ``arguments`` and ``text`` is given.
+
+    Not frozen, nor is `Outcome`: every call makes both, and to make a frozen one takes thrice as long.
+    """
 
     recipient: str
     #: An object or JSON text, not yet checked.
@@ -66,7 +72,7 @@ class Call:
         return json.dumps(self.arguments, ensure_ascii=False, default=str)
 
 
-@attrs.frozen
+@attrs.define
 class Outcome:
     """What a call came to, before it is a message.
 
@@ -142,17 +148,20 @@ def new_id() -> str:
 
 
 def _new_ids() -> list[str]:
-    digits = os.urandom(16 * _BATCH).hex()
-    return [
-        f"{digits[i : i + 8]}-{digits[i + 8 : i + 12]}-4{digits[i + 13 : i + 16]}"
-        f"-{_VARIANT[digits[i + 16]]}{digits[i + 17 : i + 20]}-{digits[i + 20 : i + 32]}"
-        for i in range(0, 32 * _BATCH, 32)
-    ]
+    """Make a batch of identifiers, one place of all of them after the other: fewer steps than one by one."""
+    digits = os.urandom(16 * _BATCH).hex().encode()
+    text = bytearray(b"-" * (_UUID_LENGTH * _BATCH))
+    for nth, place in enumerate(_DIGIT_PLACES):
+        text[place::_UUID_LENGTH] = digits[nth::32]
+    text[_VERSION_PLACE::_UUID_LENGTH] = b"4" * _BATCH
+    text[_VARIANT_PLACE::_UUID_LENGTH] = text[_VARIANT_PLACE::_UUID_LENGTH].translate(_VARIANT)
+    whole = text.decode()
+    return [whole[start : start + _UUID_LENGTH] for start in range(0, len(whole), _UUID_LENGTH)]
 
 
 #: Identifiers made in advance: asking for random bytes takes longer than all the rest.
 _IDS: list[str] = []
-_BATCH = 64
+_BATCH = 256
 # A forked child must not use those of its parent. (Where nothing forks, nothing is called.)
 getattr(os, "register_at_fork", dict)(after_in_child=_IDS.clear)
 

@@ -8,8 +8,6 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,13 +16,14 @@ _LOG = logging.getLogger("registry.function")
 _LONGEST = 8_192
 #: Held while a printer's text is changed; threads of one call share a printer.
 _WRITING = threading.Lock()
-_PRINTER: contextvars.ContextVar[printing_to_log | None] = contextvars.ContextVar("printer", default=None)
+_PRINTER: contextvars.ContextVar[Printing | None] = contextvars.ContextVar("printer", default=None)
 
 
-class printing_to_log:  # noqa: N801 - used as a function
-    """Send what is printed in this context, and in threads that inherit it, to the log, line by line.
+class Printing:
+    """Sends what is printed in this context, and in threads that inherit it, to the log, line by line.
 
-    Made for every call of a function, so it costs next to nothing where nothing is printed.
+    From when it is made until `end`. One is made for every call of a function, so it costs little where
+    nothing is printed: a context manager would cost a third more.
     """
 
     __slots__ = ("_name", "_rest", "_token")
@@ -32,6 +31,8 @@ class printing_to_log:  # noqa: N801 - used as a function
     def __init__(self, name: str) -> None:
         self._name = name
         self._rest = ""
+        _SWITCH.on()
+        self._token = _PRINTER.set(self)
 
     def write(self, text: str) -> None:
         """Take what was printed; whole lines go to the log."""
@@ -43,11 +44,8 @@ class printing_to_log:  # noqa: N801 - used as a function
         for line in lines:
             _LOG.info("%s: %s", self._name, line)
 
-    def __enter__(self) -> None:
-        _SWITCH.on()
-        self._token = _PRINTER.set(self)
-
-    def __exit__(self, *_error: object) -> None:
+    def end(self) -> None:
+        """Leave the standard output to others again; a last line without an end goes to the log too."""
         _PRINTER.reset(self._token)
         _SWITCH.off()
         if self._rest:
@@ -72,28 +70,38 @@ class _Router:
         return getattr(self.original, name)
 
 
-@attrs.define(eq=False)
 class _Switch:
     """Puts the router in the place of the standard output as long as there is a call."""
 
-    lock: Any = attrs.field(factory=threading.Lock)
-    calls: int = 0
-    #: Kept between calls: most of them find the standard output that the last one left.
-    router: _Router = attrs.field(factory=lambda: _Router(sys.stdout))
+    __slots__ = ("_lock", "_release", "_take", "calls", "router")
+
+    def __init__(self) -> None:
+        # Methods of the lock: a ``with`` of it takes twice as long.
+        self._lock = threading.Lock()
+        self._take, self._release = self._lock.acquire, self._lock.release
+        self.calls = 0
+        #: Kept between calls: most of them find the standard output that the last one left.
+        self.router = _Router(sys.stdout)
 
     def on(self) -> None:
-        with self.lock:
+        self._take()
+        try:
             self.calls += 1
             if self.calls == 1:
                 if self.router.original is not sys.stdout:
                     self.router = _Router(sys.stdout)
                 sys.stdout = self.router
+        finally:
+            self._release()
 
     def off(self) -> None:
-        with self.lock:
+        self._take()
+        try:
             self.calls -= 1
             if not self.calls and sys.stdout is self.router:  # else somebody has put another one in its place
                 sys.stdout = self.router.original
+        finally:
+            self._release()
 
 
 _SWITCH = _Switch()

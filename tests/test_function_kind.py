@@ -1,6 +1,7 @@
 """Recipients that call a Python function."""
 
 import asyncio
+import contextlib
 import dataclasses
 import datetime as dt
 import decimal
@@ -22,7 +23,7 @@ from registry.frozen import freeze
 from registry.kinds.function import FunctionRecipient
 from registry.loading.build import recipient_class
 from registry.messages import Outcome
-from registry.printing import printing_to_log
+from registry.printing import Printing
 from registry.recipient import Recipient
 from registry.signatures import Signature
 from registry.specs import FunctionOptions, RecipientSpec
@@ -388,16 +389,25 @@ def test_a_call_that_was_given_up_still_prints_to_the_log(caplog, capsys):
     assert ([record.message for record in caplog.records], capsys.readouterr().out) == (["fn: late"], "")
 
 
+@contextlib.contextmanager
+def _printing(name):
+    started = Printing(name)
+    try:
+        yield
+    finally:
+        started.end()
+
+
 def test_what_others_print_stays_where_it_was(caplog, capsys):
     """Only the call's own output is taken, also from a stream that others have put in place."""
     original = sys.stdout
-    with printing_to_log("fn"):
+    with _printing("fn"):
         print("mine")  # noqa: T201 - what is printed is what is tested
         threads = [threading.Thread(target=print, args=("theirs",))]
         threads[0].start()
         threads[0].join()
         assert sys.stdout.encoding == original.encoding
-        with printing_to_log("inner"):
+        with _printing("inner"):
             pass
     assert (sys.stdout, capsys.readouterr().out) == (original, "theirs\n")
 
@@ -405,7 +415,7 @@ def test_what_others_print_stays_where_it_was(caplog, capsys):
 def test_another_stream_put_in_place_meanwhile_is_kept():
     """It is not ours to take away."""
     original = sys.stdout
-    with printing_to_log("fn"):
+    with _printing("fn"):
         sys.stdout = original
     assert sys.stdout is original
     assert printing._SWITCH.calls == 0
@@ -414,7 +424,7 @@ def test_another_stream_put_in_place_meanwhile_is_kept():
 def test_a_line_without_end_is_cut(caplog):
     """Output without line ends takes no memory."""
     caplog.set_level("INFO", "registry.function")
-    with printing_to_log("fn"):
+    with _printing("fn"):
         print("x" * 10_000, end="")  # noqa: T201 - what is printed is what is tested
     assert [len(record.message) for record in caplog.records] == [10_004]
 

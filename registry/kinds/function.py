@@ -14,8 +14,8 @@ from registry.recipient import Recipient
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from contextlib import AbstractContextManager
 
+    from registry.printing import Printing
     from registry.signatures import Signature
     from registry.specs import FunctionOptions
 
@@ -40,7 +40,7 @@ class _Target:
     #: The function where it is ``async``, else a call of it in a thread.
     call: Callable[..., Awaitable[Any]]
     signature: Signature
-    printing: Callable[[str], AbstractContextManager[None]]
+    printing: Callable[[str], Printing]
 
 
 @attrs.define(slots=False, eq=False)
@@ -64,16 +64,18 @@ class FunctionRecipient(Declared):
         target = self._target
         if target is None:
             target = self._target = await self._prepared()
-        with target.printing(self.RECIPIENT_NAME):
-            signature = target.signature
-            try:
-                if signature.fits(arguments):
-                    result = await target.call(**arguments)
-                else:
-                    positional, named = signature.bind(arguments, self)
-                    result = await target.call(*positional, **named)
-            except SystemExit as error:
-                raise RecipientFailed(f"{signature.call} asked the program to end") from error
+        printing = target.printing(self.RECIPIENT_NAME)
+        signature = target.signature
+        try:
+            if signature.fits(arguments):
+                result = await target.call(**arguments)
+            else:
+                positional, named = signature.bind(arguments, self)
+                result = await target.call(*positional, **named)
+        except SystemExit as error:
+            raise RecipientFailed(f"{signature.call} asked the program to end") from error
+        finally:
+            printing.end()
         kind = type(result)
         if kind is str or (kind is int and -_PLAIN < result < _PLAIN):
             return Outcome(str(result))
@@ -83,19 +85,22 @@ class FunctionRecipient(Declared):
         """Import the function in a thread: a module may take its time."""
         import inspect
 
-        from registry.printing import call_aside, printing_to_log
+        from registry.printing import Printing, call_aside
         from registry.threads import in_thread
 
-        with printing_to_log(self.RECIPIENT_NAME):
+        printing = Printing(self.RECIPIENT_NAME)
+        try:
             function, signature = await in_thread(call_aside, self._import)
+        finally:
+            printing.end()
         if inspect.iscoroutinefunction(function):
-            return _Target(function, signature, printing_to_log)
+            return _Target(function, signature, Printing)
 
         async def call(*positional: Any, **named: Any) -> Any:
             result = await in_thread(call_aside, function, *positional, **named)
             return await result if inspect.isawaitable(result) else result
 
-        return _Target(call, signature, printing_to_log)
+        return _Target(call, signature, Printing)
 
     def _import(self) -> tuple[Callable[..., Any], Signature]:
         from registry.import_paths import import_object
