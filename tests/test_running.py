@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from registry import running
+from registry import threads as threads_module
 from registry.running import TimeIsUpError, within
 from registry.threads import Threads, in_thread
 
@@ -331,3 +332,18 @@ def test_a_result_after_the_wait_is_dropped():
         await asyncio.sleep(0)
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("function", [lambda: 1, lambda: 1 / 0])
+def test_a_result_that_comes_too_late_is_dropped(function):
+    """The loop that has cancelled a call meanwhile takes neither its value nor its error."""
+
+    async def go():
+        loop = asyncio.get_running_loop()
+        job = threads_module._Job(function, loop, loop.create_future())
+        job.future.cancel()
+        job.run()
+        await asyncio.sleep(0)
+        return job.future.cancelled()
+
+    assert asyncio.run(go())
