@@ -3,6 +3,7 @@
 
 import asyncio
 import itertools
+import json
 import os
 import pathlib
 import sys
@@ -90,6 +91,39 @@ async def serve():
         await server.run(reading, writing, server.create_initialization_options())
 
 
+NEWEST = "2026-07-28"
+CACHING = {"ttlMs": 0, "cacheScope": "private"}
+
+
+def newest_answer(message, *, greets):
+    """Answer in the way of the newest revision, which has no handshake; ``greets`` even to a handshake."""
+    match message["method"]:
+        case "initialize" if greets:
+            info = {"name": "stand-in", "version": "1"}
+            return {"result": {"protocolVersion": NEWEST, "capabilities": {}, "serverInfo": info}}
+        case "server/discover":
+            return {"result": {"supportedVersions": [NEWEST], "capabilities": {"tools": {}}}}
+        case "tools/list":
+            return {"result": {"tools": [{"name": name, "inputSchema": OPEN} for name in ("tell", "ask")]}}
+        case "tools/call" if message["params"]["name"] == "ask":
+            form = {"message": "Who are you?", "mode": "form", "requestedSchema": OPEN}
+            wanted = {"who": {"method": "elicitation/create", "params": form}}
+            return {"result": {"resultType": "input_required", "inputRequests": wanted}}
+        case "tools/call":
+            return {"result": {"content": [{"type": "text", "text": "told"}]}}
+    return {"error": {"code": types.METHOD_NOT_FOUND, "message": f"no {message['method']}"}}
+
+
+def serve_newest(*, greets):
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" in message:
+            answer = newest_answer(message, greets=greets)
+            if "result" in answer:
+                answer["result"] = CACHING | {"resultType": "complete"} | answer["result"]
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+
+
 def main(mode):
     if mode == "hang":
         time.sleep(600)
@@ -99,6 +133,8 @@ def main(mode):
     elif mode == "flood":
         while True:
             sys.stdout.write("this is no message\n")
+    elif mode in {"newest", "newest-greeting"}:
+        serve_newest(greets=mode == "newest-greeting")
     else:
         if mode == "noise":
             print("Welcome!\n{not json}\n[]", flush=True)

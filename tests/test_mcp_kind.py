@@ -399,25 +399,20 @@ def test_a_server_is_reached_over_http(monkeypatch):
             process.communicate(timeout=ENOUGH)
 
 
-def test_a_server_without_handshake_is_reached_the_newer_way(monkeypatch):
-    """A server that refuses the handshake is asked again in the way of the newer revisions."""
-    from mcp.shared.exceptions import MCPError
-    from mcp_types import UNSUPPORTED_PROTOCOL_VERSION
+@pytest.mark.parametrize("mode", ["newest", "newest-greeting"])
+def test_a_server_of_newer_revisions_only_is_reached(mode):
+    """A server that refuses the handshake, or answers it with a revision without one, is called like any."""
+    spec = server(mode)
+    text = import_tools("", spec, asyncio.run(list_tools(target_of(spec, None)))).text
+    assert ["told"] == texts(call(loads(text), "stand-in_tell"))
 
-    modes = []
-    original = link_module.Link._client
 
-    @contextlib.asynccontextmanager
-    async def client(self, mode):
-        modes.append(mode)
-        if mode == "legacy":
-            raise ExceptionGroup("wrapped", [MCPError(UNSUPPORTED_PROTOCOL_VERSION, "no handshake")])
-        async with original(self, mode) as found:
-            yield found
-
-    monkeypatch.setattr(link_module.Link, "_client", client)
-    tools = asyncio.run(list_tools(Target("newer", (*STAND_IN, "good")), ENOUGH))
-    assert (["legacy", "auto"], "pid") == (modes, tools[0].name)
+def test_a_tool_that_wants_to_ask_back_is_an_error():
+    """There is nobody to answer: the error says what is missing."""
+    spec = server("newest")
+    text = import_tools("", spec, asyncio.run(list_tools(target_of(spec, None)))).text
+    with pytest.raises(RecipientFailed, match=r"failed answering a call of 'ask': Elicitation not supported"):
+        call(loads(text), "stand-in_ask")
 
 
 def test_an_error_while_closing_is_nobodys(monkeypatch):

@@ -121,7 +121,7 @@ class _Call:
         with link.in_use(), _told(link, f"answering a call of {self.name!r}", self.limit):
             client = await link.client()
             result = await asyncio.wait_for(
-                client.session.call_tool(self.name, self.arguments, progress_callback=self._progress),
+                client.call_tool(self.name, self.arguments, progress_callback=self._progress),
                 self.limit,
             )
             found: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)

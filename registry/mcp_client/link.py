@@ -92,14 +92,18 @@ class Link:
             self.dead = True
 
     async def _open(self, stack: contextlib.AsyncExitStack) -> Client:
-        from mcp_types import UNSUPPORTED_PROTOCOL_VERSION
+        """Connect in the way of the newest revision that both ends know.
 
+        Over HTTP the SDK asks for the revisions first. A process is greeted with the handshake first: some
+        older ones end when they are asked for anything else.
+        """
+        if self.target.url is not None:
+            return await stack.enter_async_context(self._client("auto"))
         try:
             return await stack.enter_async_context(self._client("legacy"))
         except Exception as error:
-            if getattr(_first(error), "code", None) != UNSUPPORTED_PROTOCOL_VERSION:
+            if not _knows_no_handshake(_first(error)):
                 raise
-        # A server that knows no handshake: only then is the newer way tried, which old servers stumble over.
         return await stack.enter_async_context(self._client("auto"))
 
     @contextlib.asynccontextmanager
@@ -142,6 +146,15 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def _knows_no_handshake(error: BaseException) -> bool:
+    """Tell whether this is what the handshake with a server comes to that has only newer revisions."""
+    from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
+
+    if isinstance(error, RuntimeError):  # of the SDK: the server's revision has no handshake
+        return True
+    return getattr(error, "code", None) in {METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION}
 
 
 def _told_by(error: BaseException, name: str) -> BaseException:
