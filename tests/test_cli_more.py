@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from click import UsageError
 
-from registry.cli import OK, UNABLE, main
+from registry.cli import FOUND, OK, UNABLE, main
 from registry.cli.check_ import check_and_show
 from registry.cli.output import colour_wanted, show_table
 from registry.cli.serve_ import split_address, token_of
@@ -203,6 +203,18 @@ def test_import_into_a_new_file_and_a_dry_run(run, tmp_path, server):
     assert not (tmp_path / "new").exists()
     assert run("import", "mcp", "box", *command)[0] == OK
     assert (tmp_path / "new" / "box.toml").read_text() == out
+
+
+def test_import_names_the_tools_it_leaves_out(run, tmp_path, server):
+    """One that no file could declare is exit 1 with the reason, and keeps out no other."""
+    program = tmp_path / "server.py"
+    far = 'schema | ({"$ref": "http://a.example/"} if name == "add" else {})'
+    program.write_text(SERVER.replace("input_schema=schema", f"input_schema={far}"))
+    code, out, err = run("import", "mcp", "box", *server)
+    assert (code, out) == (FOUND, "added: box_take\n")
+    assert err.startswith("left out: tool ")
+    assert err.endswith("[remote-ref]\n")
+    assert run("check")[0] == OK
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ def import_mcp(
 
     The server is a COMMAND, a --url, or the one that FILE declares under that name. What FILE says already is
     kept, comments and layout included; done again, only what the server changed is changed.
+
+    A tool that FILE could not declare without an error is left out, and the exit code is 1.
     """
     from registry.importing.mcp import fetch_tools, import_tools
 
@@ -47,14 +49,16 @@ def import_mcp(
     done = import_tools(before, server, tools, prefix=prefix, file=file)
     if dry_run:
         click.echo(done.text, nl=False)
-        return 0
-    if done.text != before or not path.exists():
-        write_whole(path, done.text)
-    for what in ("added", "updated", "unchanged", "gone"):
-        names = getattr(done, what)
-        if names:
-            click.echo(f"{what}: {', '.join(names)}")
-    return 0
+    else:
+        if done.text != before or not path.exists():
+            write_whole(path, done.text)
+        for what in ("added", "updated", "unchanged", "gone"):
+            names = getattr(done, what)
+            if names:
+                click.echo(f"{what}: {', '.join(names)}")
+    for reason in done.left_out.values():
+        click.echo(f"left out: {reason.message} [{reason.code}]", err=True)
+    return 1 if done.left_out else 0
 
 
 def _text_of(path: pathlib.Path) -> str:

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.diagnostics import Diagnostic, Report, Severity
+from registry.diagnostics import Report
 from registry.exceptions import BackendUnavailable, InvalidRegistry, RegistryError
 from registry.importing.names import recipient_name
-from registry.mcp_client.pins import NotPortableError, pinned_description, pinned_schema
+from registry.importing.tools import Wanted, fault, offer
 from registry.specs import ServerSpec
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from registry.diagnostics import Diagnostic
     from registry.mcp_client import Tool
+
+_OTHER_NAMES = "choose other names with a prefix, or rename the recipient"
 
 
 @attrs.frozen
@@ -34,15 +37,8 @@ class Imported:
     unchanged: tuple[str, ...] = ()
     #: The server has no such tool; they were left in the file.
     gone: tuple[str, ...] = ()
-
-
-@attrs.frozen
-class _Wanted:
-    """What the file should say of one tool."""
-
-    tool: str
-    description: str
-    schema: dict[str, Any]
+    #: Tools that cannot be declared, and why. What the file says of them already was left as it is.
+    left_out: Mapping[str, Diagnostic] = attrs.field(factory=dict)
 
 
 async def fetch_tools(server: ServerSpec, folder: pathlib.Path | None = None) -> tuple[Tool, ...]:
@@ -82,7 +78,8 @@ def import_tools(
 
     A recipient of the file that already calls a tool keeps its name and whatever else was written there; only
     its description and input schema become what the server says. New recipients are called
-    ``SERVER_TOOL``, or ``PREFIXTOOL`` with a prefix.
+    ``SERVER_TOOL``, or ``PREFIXTOOL`` with a prefix. A tool that no file could declare without an error, such
+    as one whose schema refers to another host, is left out.
 
     Args:
         text: What the file says now; may be empty.
@@ -93,13 +90,15 @@ def import_tools(
 
     Raises:
         BackendUnavailable: tomlkit is not installed.
-        InvalidRegistry: a name is taken, a schema cannot be written, or the text is no TOML; has every fault.
+        InvalidRegistry: a name is taken, or the text is no TOML; has every fault.
     """
     recipients = _tables(_parsed(text, file).unwrap(), "recipients")
-    wanted, faults = _all_wanted(tools, server.name, file)
+    tools = tuple(tools)
+    offered = offer(tools, server.name, file)
+    wanted, faults = offered.wanted, []
     ours = _ours(recipients, server.name)
     start = f"{server.name}_" if prefix is None else prefix
-    new: dict[str, _Wanted] = {}
+    new: dict[str, Wanted] = {}
     for item in wanted:
         if item.tool in ours:
             continue
@@ -107,7 +106,7 @@ def import_tools(
         if name in recipients or name in new:
             owner = "in the file" if name in recipients else f"made of tool {new[name].tool!r}"
             message = f"tool {item.tool!r} would be recipient {name!r}, which is {owner}"
-            faults.append(_fault("name-collision", message, file))
+            faults.append(fault("name-collision", message, file, hint=_OTHER_NAMES))
         new.setdefault(name, item)
     if faults:
         raise InvalidRegistry(Report(faults))
@@ -115,7 +114,7 @@ def import_tools(
     for inline in (False, True):
         done = _written(text, server, wanted, (ours, new), inline=inline)
         if _says(done.text, server.name, wanted):
-            return done
+            return attrs.evolve(done, gone=_gone(ours, tools), left_out=offered.left_out)
     names = ", ".join(done.updated)
     raise RegistryError(f"{file} cannot be edited in place: write each of {names} as a table of its own")
 
@@ -123,8 +122,8 @@ def import_tools(
 def _written(
     text: str,
     server: ServerSpec,
-    wanted: list[_Wanted],
-    names: tuple[dict[str, list[str]], dict[str, _Wanted]],
+    wanted: tuple[Wanted, ...],
+    names: tuple[dict[str, list[str]], dict[str, Wanted]],
     *,
     inline: bool,
 ) -> Imported:
@@ -144,13 +143,16 @@ def _written(
         write.recipient_block(name, server.name, item.tool, item.description, item.schema)
         for name, item in new.items()
     ]
-    offered = {item.tool for item in wanted}
-    gone = [name for tool, names in ours.items() if tool not in offered for name in names]
-    result = write.joined(document, text, blocks)
-    return Imported(result, tuple(new), tuple(updated), tuple(unchanged), tuple(gone))
+    return Imported(write.joined(document, text, blocks), tuple(new), tuple(updated), tuple(unchanged))
 
 
-def _says(text: str, server: str, wanted: list[_Wanted]) -> bool:
+def _gone(ours: dict[str, list[str]], tools: tuple[Tool, ...]) -> tuple[str, ...]:
+    """Return the recipients whose tool the server no longer has."""
+    offered = {tool.name for tool in tools}
+    return tuple(name for tool, names in ours.items() if tool not in offered for name in names)
+
+
+def _says(text: str, server: str, wanted: tuple[Wanted, ...]) -> bool:
     """Say whether the text declares every tool as it is wanted."""
     recipients = _tables(_parsed(text, "").unwrap(), "recipients")
     ours = _ours(recipients, server)
@@ -160,7 +162,7 @@ def _says(text: str, server: str, wanted: list[_Wanted]) -> bool:
     )
 
 
-def _tells(table: dict[str, Any], item: _Wanted) -> bool:
+def _tells(table: dict[str, Any], item: Wanted) -> bool:
     return (table.get("description"), table.get("input_schema")) == (item.description, item.schema)
 
 
@@ -173,26 +175,8 @@ def _parsed(text: str, file: str) -> Any:
     try:
         return tomlkit.parse(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except ParseError as error:
-        found = _fault("toml-syntax", str(error), file, error.line, error.col)
+        found = fault("toml-syntax", str(error), file, error.line, error.col)
         raise InvalidRegistry(Report([found])) from error
-
-
-def _fault(code: str, message: str, file: str, line: int = 1, column: int = 1) -> Diagnostic:
-    hint = "choose other names with a prefix, or rename the recipient" if code == "name-collision" else ""
-    column = max(column, 1)
-    return Diagnostic(code, Severity.ERROR, message, file, line, column, line, column, hint=hint)
-
-
-def _all_wanted(tools: Iterable[Tool], server: str, file: str) -> tuple[list[_Wanted], list[Diagnostic]]:
-    wanted, faults = [], []
-    for tool in tools:
-        try:
-            schema = pinned_schema(tool.input_schema)
-        except NotPortableError as error:
-            faults.append(_fault("unsupported-schema", f"tool {tool.name!r}: {error}", file))
-        else:
-            wanted.append(_Wanted(tool.name, pinned_description(tool, server), schema))
-    return wanted, faults
 
 
 def _tables(data: Any, section: str) -> dict[str, dict[str, Any]]:
