@@ -1,4 +1,4 @@
-"""Run the official conformance suite and the inspector against ``recipients serve``.
+"""Run the official conformance suite against server and client, and the inspector against the server.
 
 Installs their exact versions with npm into a temporary folder, or uses the folder that the environment
 variable CONFORMANCE_NODE names, which is filled once and kept. Exits 0 when every result is as expected.
@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,22 @@ SUITE = "@modelcontextprotocol/conformance"
 STABLE, NEWEST = f"{SUITE}@0.1.16", f"{SUITE}@0.2.0-alpha.12"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 REVISION = "2026-07-28"
+#: Scenarios for a client that calls tools, by version of the suite. Those left out are about what the client
+#: does not offer: OAuth, answers to questions of the server (elicitation, sampling, input-required), skills.
+CLIENT_SCENARIOS = {
+    STABLE: ("initialize", "tools_call", "sse-retry"),
+    NEWEST: (
+        "initialize",
+        "tools_call",
+        "sse-retry",
+        "json-schema-ref-no-deref",
+        "json-schema-2020-12-preservation",
+        "request-metadata",
+        "http-standard-headers",
+        "http-custom-headers",
+        "http-invalid-tool-headers",
+    ),
+}
 
 
 def install(folder: pathlib.Path, *packages: str) -> pathlib.Path:
@@ -72,6 +89,21 @@ def suite(modules: pathlib.Path, url: str, baseline: str, *more: str) -> bool:
     return done.returncode == 0
 
 
+def client(modules: pathlib.Path, scenario: str) -> bool:
+    """Let the suite watch the client in a scenario; say whether it passed."""
+    command = [str(modules / ".bin" / "node"), str(modules / SUITE / "dist" / "index.js"), "client"]
+    ours = shlex.join([sys.executable, str(HERE / "client.py")])
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run(
+            [*command, "--scenario", scenario, "--command", ours, "-o", out],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    print(f"client {scenario}: {'ok' if done.returncode == 0 else done.stdout + done.stderr}")
+    return done.returncode == 0
+
+
 def inspect(modules: pathlib.Path, *arguments: str) -> tuple[int, str]:
     """Run the inspector's command line against the server on standard input and output."""
     program = [str(modules / ".bin" / "node"), str(modules / ".bin" / "mcp-inspector"), "--cli"]
@@ -111,6 +143,9 @@ def main() -> int:
                 suite(newest, url, f"baseline-{REVISION}.yml", "--requirements", REVISION),
             ]
         results.append(inspected(stable))
+        for modules, version in ((stable, STABLE), (newest, NEWEST)):
+            print(f"client, {version.rpartition('@')[2]}:")
+            results += [client(modules, scenario) for scenario in CLIENT_SCENARIOS[version]]
     print("as expected" if all(results) else "NOT as expected")
     return 0 if all(results) else 1
 
