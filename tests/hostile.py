@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import secrets
+import select
 import shutil
 import socket
 import tempfile
@@ -99,15 +100,32 @@ def surroundings(monkeypatch):
             shutil.rmtree(place)
 
 
+#: Seconds that a process which was killed may take to be gone.
+DYING = 10
+
+
 def leftovers(home):
-    """Return the processes that run with one of our folders as their home."""
+    """Return the processes that run with one of our folders as their home, and go on running."""
     mark = f"HOME={home}".encode()
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
                 found.append(entry.name)
-    return found
+    return [pid for pid in found if not ends(int(pid))]
+
+
+def ends(pid):
+    """Say whether a process ends soon: a killed one is gone a moment later, on a busy machine."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        readable, _, _ = select.select([descriptor], [], [], DYING)
+        return bool(readable)
+    finally:
+        os.close(descriptor)
 
 
 async def run_once(backend, code):
