@@ -60,6 +60,18 @@ class RecipientSnapshot(Snapshot[Entry]):
         self._put("_prompts", PromptSnapshot() if prompts is None else prompts)
         self._put("_servers", dict(servers or {}))
 
+    @classmethod
+    def declared(
+        cls,
+        classes: Mapping[str, type[Recipient]],
+        prompts: PromptSnapshot,
+        servers: Mapping[str, ServerSpec],
+    ) -> RecipientSnapshot:
+        """Return the snapshot of a file that was checked: nothing is looked at before it is asked for."""
+        snapshot = cls(None, prompts, servers)
+        snapshot._put("_entries", classes)
+        return snapshot
+
     @property
     def prompts(self) -> PromptSnapshot:
         """The prompts declared beside the recipients."""

@@ -34,7 +34,7 @@ class Snapshot(Mapping[str, V]):
     ADVICE: ClassVar[str]
 
     _digest: str | None
-    _entries: dict[str, V]
+    _entries: Mapping[str, V]
 
     def __init__(self, entries: Mapping[str, V] | None = None) -> None:
         checked = {self._checked_name(name): self._checked(value) for name, value in (entries or {}).items()}

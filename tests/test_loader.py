@@ -1,7 +1,9 @@
 """Laws of the whole line: load, loads, check."""
 
+import concurrent.futures
 import gc
 import pathlib
+import threading
 
 import attrs
 import hypothesis
@@ -373,3 +375,21 @@ def test_the_digest_covers_every_part(before, after):
     """A change of a server, a name, a recipient or a prompt changes the digest of the whole."""
     assert EVERYTHING.count(before) == 1
     assert loads(EVERYTHING).digest != loads(EVERYTHING.replace(before, after)).digest
+
+
+def test_a_class_is_made_once():
+    """However many threads ask for a recipient first, all get the same class."""
+    text = "version = 1\n" + "".join(
+        f'[recipients.r{n}]\nkind = "python"\ndescription = "x"\n' for n in range(50)
+    )
+    snapshot = registry.loads(text)
+    barrier = threading.Barrier(4)
+
+    def ask():
+        barrier.wait()
+        return list(snapshot.values())
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = [asked.result() for asked in [pool.submit(ask) for _ in range(4)]]
+    assert [list(map(id, found[0]))] * 4 == [list(map(id, classes)) for classes in found]
+    assert list(snapshot) == [kind.RECIPIENT_NAME for kind in found[0]]
