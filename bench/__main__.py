@@ -7,7 +7,7 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-PARTS = ("loading", "checking", "rendering", "calling", "executing", "serving", "fuzz")
+PARTS = ("loading", "checking", "rendering", "calling", "executing", "serving", "growth", "fuzz")
 PACKAGES = (
     "recipients",
     "attrs",
