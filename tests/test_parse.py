@@ -74,6 +74,7 @@ def test_a_syntax_error_is_one_fault_inside_the_file(text):
         lambda n: "x = " + "[" * n + "]" * n,
         lambda n: "x = " + "{a = " * n + "1" + "}" * n,
         lambda n: "x." + "a." * n + "b = 1",
+        lambda n: "x" + " . 'a'.\"b\"" * n + " = 1",
         lambda n: "[x" + ".a" * n + "]",
     ],
 )
@@ -94,6 +95,14 @@ def test_brackets_in_texts_and_comments_are_no_nesting():
     document, fault = only_fault(text + "\ny = " + "[" * 3_000)
     assert document.text[fault.span[0] :].startswith("[")
     assert text.count("\n") + 1 == document.text[: fault.span[0]].count("\n")
+
+
+def test_dots_in_texts_and_long_words_are_no_nesting():
+    """A deep key is found behind texts that look like one, and behind words of any length in linear time."""
+    before = f'a = "{"a." * 200}a"\n# {"a" * 1_000_000}\n'
+    document, fault = only_fault(before + ".".join("b" * 3_000) + " = 1")
+    assert ("nesting-too-deep", len(before)) == (fault.code, fault.span[0])
+    assert ".".join("b" * 3_000) == text_at(document, fault)
 
 
 def test_deep_failure_without_a_place_points_at_the_start(monkeypatch):
@@ -117,6 +126,37 @@ def test_long_integers_are_reported_and_the_rest_is_read():
     assert text == document.text
     assert digits == document.data["t"]
     assert all(fault.document is document for fault in faults)
+
+
+@pytest.mark.parametrize(
+    "number", ["0x" + "f" * 5_000, "0o" + "7_7" * 2_500, "0b" + "1" * 20_000, "+" + "9" * 4_301]
+)
+def test_long_integers_of_any_base_are_reported(number):
+    """What cannot be printed is refused in every spelling, and the rest of the file is judged."""
+    document, faults = parse(f"a.b = [1, {number}]\nc = nan".encode(), "x.toml")
+    assert ["number-too-long", "not-finite"] == [fault.code for fault in faults]
+    assert (number, ("a", "b", 1)) == (text_at(document, faults[0]), faults[0].path)
+
+
+def test_what_only_looks_like_a_long_integer_stays():
+    """Keys and fractions of thousands of digits are none, nor are texts and numbers of a usual length."""
+    digits = "9" * 5_000
+    small = "0x" + "0" * 600 + "1"
+    text = f'{digits} = 0x1F\nx.{digits} = "0x{"f" * 5_000}"\nf = 0.{digits}\ne = 1e-{digits}\nh = {small}\n'
+    document, faults = parse(text.encode(), "x.toml")
+    assert ((), {digits: 31, "x": {digits: f"0x{'f' * 5_000}"}, "f": 1.0, "e": 0.0, "h": 1}) == (
+        faults,
+        document.data,
+    )
+    document, faults = parse(f"{text}n = {digits}".encode(), "x.toml")
+    assert [("n",)] == [fault.path for fault in faults]
+    assert {digits, "x", "f", "e", "h", "n"} == document.data.keys()
+
+
+def test_many_long_integers_take_linear_time():
+    """A file of megabytes of long integers is read as any other."""
+    _, faults = parse(f"a = [{','.join(['9' * 4_301] * 2_000)}]".encode(), "x.toml")
+    assert 2_000 == len(faults)
 
 
 def test_long_integer_beside_a_syntax_error():

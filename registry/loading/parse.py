@@ -27,8 +27,10 @@ MAX_DEPTH = 100
 _BOM = "\ufeff"
 _SCALARS = frozenset({str, int, float, bool})
 _CONTAINERS = frozenset({dict, list})
-#: These patterns are compiled when something is wrong; `re` keeps them.
-_DOTTED = rf"(?:[\w-]+[ \t]*\.[ \t]*){{{MAX_DEPTH},}}[\w-]+"
+_OTHER_BASES = {"0x": 16, "0o": 8, "0b": 2}
+_LONG = r"0[xob][0-9A-Fa-f_]{500}"
+#: One part of a key. The patterns here are compiled when something is wrong; `re` keeps them.
+_PART = r"""(?:[\w-]+|(?!\"{3})"(?:[^"\\\n]|\\.)*"|(?!'{3})'[^'\n]*')"""
 #: Strings and comments, which may hold anything, before the tokens looked for.
 _TEXT = (
     r'"""(?:[^\\]|\\.)*?"{3,5}'
@@ -37,8 +39,12 @@ _TEXT = (
     r"|'[^'\n]*'"
     r"|\#[^\n]*"
 )
-_BRACKET = _TEXT + r"|(?P<open>[\[{])|(?P<close>[\]}])"
-_DIGITS = _TEXT + r"|(?P<digits>[+-]?[0-9](?:_?[0-9]){4000,})(?![\w.])"
+_NESTING = rf"(?P<dotted>{_PART}(?:[ \t]*\.[ \t]*{_PART})+)|{_TEXT}|(?P<open>[\[{{])|(?P<close>[\]}}])|[\w-]+"
+#: Integers that may have too many digits; a number with a fraction or an exponent is none.
+_DIGITS = _TEXT + (
+    r"|(?<![\w.+-])(?P<digits>[+-]?[0-9](?:_?[0-9]){600,}|0[xob][0-9A-Fa-f_]{500,})"
+    r"(?![\w.])(?P<key>[ \t]*[.=])?|[\w-]+"
+)
 
 
 def decode(raw: bytes, name: str, path: pathlib.Path | None = None) -> tuple[Document, tuple[Fault, ...]]:
@@ -99,6 +105,9 @@ def _parsed(document: Document) -> tuple[Document, tuple[Fault, ...]]:
     except ValueError:
         # Python refuses to convert integers of thousands of digits; tomli lets that error through.
         return _without_long_numbers(document)
+    if any(sign in text for sign in _OTHER_BASES) and re.search(_LONG, text) and _long_numbers(text):
+        # Of these bases it converts any number; what cannot be printed cannot be validated or sent either.
+        return _without_long_numbers(document)
     found = attrs.evolve(document, data=data)
     deep, foreign = _survey(data)
     if deep:
@@ -154,35 +163,54 @@ def _path_at_depth(data: dict[str, Any]) -> Path:
 def _deep_span(text: str) -> tuple[int, int]:
     """Find where the nesting of a text that could not be parsed goes too deep."""
     depth = 0
-    for token in re.finditer(_BRACKET, text, re.DOTALL):
+    for token in re.finditer(_NESTING, text, re.DOTALL):
         if token["open"]:
             depth += 1
             if depth > MAX_DEPTH:
                 return token.span()
         elif token["close"]:
             depth -= 1
-    dotted = re.search(_DOTTED, text)
-    return dotted.span() if dotted else (0, min(1, len(text)))
+        elif token["dotted"] and len(re.findall(_PART, token["dotted"])) > MAX_DEPTH:
+            return token.span()
+    return 0, min(1, len(text))
+
+
+def _long_numbers(text: str) -> list[tuple[int, int]]:
+    """Return the places of the integers with more digits than Python prints; keys of digits are none."""
+    limit = sys.get_int_max_str_digits() or math.inf
+    return [
+        match.span("digits")
+        for match in re.finditer(_DIGITS, text, re.DOTALL)
+        if (digits := match["digits"]) and not match["key"] and _length(digits) > limit
+    ]
+
+
+def _length(number: str) -> int:
+    """Return how many decimal digits an integer has."""
+    digits = number.replace("_", "").lstrip("+-")
+    base = _OTHER_BASES.get(digits[:2])
+    return len(digits) if base is None else int(math.log10(2) * int(digits, base).bit_length()) + 1
 
 
 def _without_long_numbers(document: Document) -> tuple[Document, tuple[Fault, ...]]:
     """Report every integer that is too long, then go on with a zero in its place so that no fault hides."""
-    limit = sys.get_int_max_str_digits()
     marks: dict[str, tuple[int, int]] = {}
-    patched = document.text
-    for match in re.finditer(_DIGITS, document.text, re.DOTALL):
-        if match["digits"] and len(match["digits"].replace("_", "").lstrip("+-")) > limit:
-            start, end = match.span()
-            # A text of the same length that no file holds: it finds its way to the value's path.
-            mark = f"\ue000{len(marks)}".ljust(end - start - 2, "\ue000")
-            patched = f"{patched[:start]}'{mark}'{patched[end:]}"
-            marks[mark] = match.span()
-    found, faults = _parsed(attrs.evolve(document, text=patched))
+    pieces: list[str] = []
+    done = 0
+    for start, end in _long_numbers(document.text):
+        # A text of the same length that no file holds: it finds its way to the value's path.
+        mark = f"\ue000{len(marks)}".ljust(end - start - 2, "\ue000")
+        pieces += (document.text[done:start], f"'{mark}'")
+        marks[mark] = (start, end)
+        done = end
+    pieces.append(document.text[done:])
+    found, faults = _parsed(attrs.evolve(document, text="".join(pieces)))
     restored = attrs.evolve(document, data=found.data)
     paths = _zeroed(found.data, marks)
-    message = f"an integer of more than {limit} digits"
+    message = f"an integer of more than {sys.get_int_max_str_digits()} digits"
+    hint = "shorten it, or put it in quotes"
     own = [
-        Fault("number-too-long", message, restored, paths.get(mark, ()), span=span)
+        Fault("number-too-long", message, restored, paths.get(mark, ()), span=span, hint=hint)
         for mark, span in marks.items()
     ]
     return restored, (*own, *(attrs.evolve(fault, document=restored) for fault in faults))
