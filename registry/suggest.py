@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 #: Longer words are not compared: the time grows with the product of the lengths.
 _LONGEST = 64
+#: Pairs of letters that are compared for all words of one file, which takes a second or two: a file with
+#: thousands of misspelt words and thousands of known ones is a joke or an attack, and no guess helps.
+MOST_STEPS = 10_000_000
+#: What looking at a word costs that is not compared.
+_LOOK = 10
+
+_left: contextvars.ContextVar[list[int] | None] = contextvars.ContextVar("steps left", default=None)
+
+
+@contextlib.contextmanager
+def bounded(steps: int = MOST_STEPS) -> Iterator[None]:
+    """Limit the work of all guesses that are made inside; when it is used up, nothing more is suggested."""
+    token = _left.set([steps])
+    try:
+        yield
+    finally:
+        _left.reset(token)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -27,12 +46,17 @@ def close(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
     if not plain or len(plain) > _LONGEST:
         return ()
     ranked = []
+    left = _left.get() or [MOST_STEPS]
     for name in known:
+        left[0] -= _LOOK
+        if left[0] < 0:
+            return ()
         other = _plain(name)
         limit = min(len(plain), len(other)) // 3
         if plain == other:
             ranked.append((0, name))
         elif abs(len(plain) - len(other)) <= limit and len(other) <= _LONGEST:
+            left[0] -= len(plain) * len(other)
             distance = _distance(plain, other)
             if distance <= limit:
                 ranked.append((distance, name))

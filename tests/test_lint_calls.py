@@ -199,6 +199,21 @@ def test_a_placeholder_in_the_host_is_refused(url, where):
     assert f"host-placeholder recipients.a.url [{where}]" in found(URL.format(url))
 
 
+@pytest.mark.parametrize("use", ["{town}", "{town.name}", "{town!r}", "{town:%d}"])
+def test_a_placeholder_where_none_may_stand_is_one_fault(use):
+    """Whether it is declared or well-formed does not matter: it has to go."""
+    host = f"https://{use}.example/{{city}}"
+    assert [f"host-placeholder recipients.a.url [{use}]"] == found(URL.format(host))
+    program = f'[recipients.a]\nkind = "command"\ndescription = "x"\nargv = ["{use}"]\n'
+    assert [f"wrong-value recipients.a.argv.0 [{use}]"] == found(program)
+
+
+@pytest.mark.parametrize("url", ["/v1/{city}", "x.example/{city}", "//x.example/{city}", "http:/x/{city}"])
+def test_a_url_without_scheme_is_no_matter_of_its_placeholders(url):
+    """What is missing is the scheme; the placeholder stands in the path."""
+    assert ["bad-url recipients.a.url"] == found(URL.format(url))
+
+
 def test_the_address_of_a_tio_server_is_a_url():
     """Wherever a URL stands."""
     text = '[recipients.a]\nkind = "python"\ndescription = "x"\ntio = {{ {} }}\n'

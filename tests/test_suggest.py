@@ -2,7 +2,8 @@
 
 import pytest
 
-from registry.suggest import close, nearest
+from registry.loading.loader import checks
+from registry.suggest import bounded, close, nearest
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,23 @@ def test_the_nearest_come_first_and_not_too_many():
     """At most three words are suggested, by distance and then by name."""
     known = ["timeouts", "timeout", "timeour", "timoeut", "tim"]
     assert ("timeout", "timeour", "timeouts") == close("timeout", known)
+
+
+def test_guesses_made_together_share_their_work():
+    """When the work allowed is used up nothing more is suggested, and outside all is as before."""
+    known = [f"word{number}" for number in range(100)]
+    with bounded(1_000):
+        assert "word7" == nearest("word7x", ["word7"])
+        assert nearest("wrd7", known) is None
+        assert nearest("word7x", ["word7"]) is None
+    assert "word7" == nearest("word7x", ["word7"])
+
+
+def test_thousands_of_misspelt_words_are_reported_in_linear_time():
+    """Every fault is told, with a suggestion as long as there are not too many."""
+    inputs = "".join(f'inputs.p{number} = {{ type = "string" }}\n' for number in range(2_000))
+    uses = "".join(f"{{q{number}}}" for number in range(20_000))
+    report = checks(f'[prompts.g]\ndescription = "x"\nrole = "user"\ntemplate = "{uses}"\n{inputs}')
+    found = [one for one in report.errors if one.code == "undeclared-input"]
+    assert 20_000 == len(found)
+    assert found[0].hint != found[-1].hint

@@ -16,6 +16,7 @@ from registry.exceptions import InvalidRegistry
 from registry.loading.lint import lint
 from registry.loading.read import read, read_bytes
 from registry.loading.validate import validate
+from registry.suggest import bounded
 
 if TYPE_CHECKING:
     import os
@@ -76,11 +77,12 @@ def report_on(sources: Sources, faults: Iterable[Fault]) -> Report:
 def _examine(sources: Sources, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
     """Validate and lint; what reading found wrong with a value is not reported a second time."""
     known = [(fault.document.name, fault.path) for fault in faults]
-    for document in sources.documents:
-        if document.data is not None:
-            skip = frozenset(path for name, path in known if name == document.name)
-            faults += validate(document, skip)
-    return faults + lint(sources, faults)
+    with bounded():
+        for document in sources.documents:
+            if document.data is not None:
+                skip = frozenset(path for name, path in known if name == document.name)
+                faults += validate(document, skip)
+        return faults + lint(sources, faults)
 
 
 def _report(sources: Sources, found: tuple[Fault, ...]) -> Report:

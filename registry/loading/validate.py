@@ -25,11 +25,12 @@ def validate(document: Document, skip: frozenset[Path] = frozenset()) -> tuple[F
     data = _without(document.data, skip) if skip else document.data
     if validator().is_valid(data):
         return ()
+    import contextvars
     from concurrent.futures import ThreadPoolExecutor
 
     # A new thread has an empty stack, however deep the caller is in its own.
     with ThreadPoolExecutor(1) as thread:
-        found = thread.submit(_explained, document, data).result()
+        found = thread.submit(contextvars.copy_context().run, _explained, document, data).result()
     return _without_faults_around(found, skip) if skip else found
 
 

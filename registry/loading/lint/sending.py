@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from registry.loading.lint.scene import Entry
 
 _URL = re.compile(r"(?P<scheme>[^/?#]*?)(?P<slashes>://)(?P<host>[^/?#]*)(?P<rest>.*)\Z", re.DOTALL)
+#: Scheme and host, or what stands in their place.
+_ORIGIN = re.compile(r"(?:[^/?#]*://)?[^/?#]*")
 _HOST = re.compile(r"(?:[A-Za-z0-9.\-\u0080-\U0010ffff]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?\Z")
 #: Credentials that are known by their looks.
 _SECRET_VALUE = re.compile(
@@ -71,17 +73,23 @@ def _placeholders(entry: Entry, text: Text, declared: Any) -> Iterator[Fault]:
         names[alias := name.replace("-", "_")] = None
         plain = re.sub(rf"(?<!\{{)\{{{re.escape(name)}(?=[}}:!])", f"{{{alias}", plain)
     found = scan(plain)
+    fixed = _fixed_length(text)
+    # No placeholder may stand there, whatever else is wrong with it; that is reported by itself.
+    misplaced = {use.start for use in found.placeholders if use.start < fixed}
     for problem in found.problems:
-        yield entry.fault(
-            problem.code,
-            problem.message,
-            *text.path,
-            within=(problem.start, problem.end),
-            hint=problem.hint,
-            severity=problem.severity,
-        )
+        if problem.start not in misplaced:
+            yield entry.fault(
+                problem.code,
+                problem.message,
+                *text.path,
+                within=(problem.start, problem.end),
+                hint=problem.hint,
+                severity=problem.severity,
+            )
     for use in found.placeholders:
-        if declared is not None and use.role in {"value", "if", "each"} and use.name not in names:
+        if use.start in misplaced or declared is None or use.name in names:
+            continue
+        if use.role in {"value", "if", "each"}:
             guess = nearest(use.name, declared)
             yield entry.fault(
                 "undeclared-argument",
@@ -90,6 +98,14 @@ def _placeholders(entry: Entry, text: Text, declared: Any) -> Iterator[Fault]:
                 within=(use.start, use.end),
                 hint=f"did you mean `{guess}`?" if guess else "declare it under `parameters`",
             )
+
+
+def _fixed_length(text: Text) -> int:
+    """Return how much of a text, from its start, cannot come from an argument."""
+    if text.path == ("argv", 0):
+        return len(text.value)
+    found = _ORIGIN.match(without_environment(text.value)) if text.key == "url" else None
+    return found.end() if found else 0
 
 
 def _environment(entry: Entry, text: Text) -> Iterator[Fault]:
@@ -107,8 +123,7 @@ def _environment(entry: Entry, text: Text) -> Iterator[Fault]:
 
 def _url(entry: Entry, text: Text) -> Iterator[Fault]:
     url = without_environment(text.value)
-    match = _URL.match(url)
-    use = next(iter(scan(url[: match.end("host") if match else None]).placeholders), None)
+    use = next(iter(scan(url[: _fixed_length(text)]).placeholders), None)
     if use is not None and entry.section == "recipients":
         yield entry.fault(
             "host-placeholder",
