@@ -10,6 +10,7 @@ nothing is itself a warning, so that none outlives its reason.
 
 from __future__ import annotations
 
+import collections
 import re
 from typing import TYPE_CHECKING
 
@@ -18,18 +19,21 @@ import attrs
 from registry.codes import CODES
 from registry.diagnostics import Diagnostic, Severity
 from registry.loading.spans import Lines, comments, long_strings
-from registry.suggest import nearest
+from registry.suggest import bounded, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from registry.documents import Document
 
+    #: File, code, and the first and last line, None for the whole file.
+    _Key = tuple[str, str, tuple[int, int] | None]
+
 #: Errors about what a declaration says of itself; a registry that has them still loads and runs.
 SILENCEABLE = frozenset({"example-mismatch", "example-violates-schema", "secret-in-file", "unused-input"})
 
 _MARK = "recipients:"
-_COMMENT = re.compile(r"#\s*recipients:\s*(ignore(?:-file)?)\s*\[([^\]]*)\]")
+_COMMENT = re.compile(r"#\s*recipients:\s*(ignore(?:-file)?)\s*\[([^\]\[#]*)\]")
 _CODE = re.compile(r"[^\s,]+")
 
 
@@ -43,14 +47,16 @@ def apply(diagnostics: Iterable[Diagnostic], documents: Sequence[Document]) -> t
     orders = [order for document in documents for order in _orders(document)]
     if not orders:
         return found
-    kept = tuple([one for one in found if not _silenced(one, orders)])
+    cover = _Cover(orders)
+    kept = tuple([one for one in found if not cover.silences(one)])
     complete = all(one.severity is Severity.WARNING for one in kept)
-    return kept + tuple(
-        order.warning() for order in orders if order.is_wrong or (complete and not order.used)
-    )
+    with bounded():
+        return kept + tuple(
+            order.warning() for order in orders if order.is_wrong or (complete and not cover.used(order))
+        )
 
 
-@attrs.define
+@attrs.frozen
 class _Order:
     """One code in one comment."""
 
@@ -62,17 +68,15 @@ class _Order:
     #: The code's own place: line, column, end line, end column.
     place: tuple[int, int, int, int]
     file: str
-    used: bool = False
 
     @property
     def is_wrong(self) -> bool:
         """Whether the order can never silence anything."""
         return self.code not in CODES or not _may_be_silenced(self.code, CODES[self.code].severity)
 
-    def covers(self, found: Diagnostic) -> bool:
-        if found.code != self.code or found.file not in self.files:
-            return False
-        return self.lines is None or self.lines[0] <= found.line <= self.lines[1]
+    def reach(self) -> Iterator[_Key]:
+        """Yield what it silences; comments that say the same have the same keys."""
+        return ((file, self.code, self.lines) for file in self.files)
 
     def warning(self) -> Diagnostic:
         """Return the diagnostic that says why the order has no effect."""
@@ -93,13 +97,30 @@ def _may_be_silenced(code: str, severity: str) -> bool:
     return severity == Severity.WARNING or code in SILENCEABLE
 
 
-def _silenced(found: Diagnostic, orders: list[_Order]) -> bool:
-    if not _may_be_silenced(found.code, found.severity):
-        return False
-    covering = [order for order in orders if order.covers(found)]
-    for order in covering:
-        order.used = True
-    return bool(covering)
+class _Cover:
+    """All that comments silence, so kept that a diagnostic takes no search through all of them."""
+
+    def __init__(self, orders: Iterable[_Order]) -> None:
+        self._known = {key for order in orders if not order.is_wrong for key in order.reach()}
+        self._used: set[_Key] = set()
+        #: For each file and line, the ranges of lines around it that comments speak of.
+        self._ranges: dict[tuple[str, int], list[tuple[int, int] | None]] = collections.defaultdict(list)
+        for file, lines in {(file, lines) for file, _, lines in self._known}:
+            for line in range(lines[0], lines[1] + 1) if lines else ():
+                self._ranges[file, line].append(lines)
+
+    def silences(self, found: Diagnostic) -> bool:
+        """Say whether a comment silences a diagnostic, and remember every one that does."""
+        if not _may_be_silenced(found.code, found.severity):
+            return False
+        ranges = [None, *self._ranges.get((found.file, found.line), ())]
+        keys = self._known.intersection((found.file, found.code, lines) for lines in ranges)
+        self._used |= keys
+        return bool(keys)
+
+    def used(self, order: _Order) -> bool:
+        """Say whether an order has silenced something."""
+        return not self._used.isdisjoint(order.reach())
 
 
 def _orders(document: Document) -> Iterator[_Order]:
@@ -129,6 +150,11 @@ class _Layout:
         strings = [self.place(*span) for span in long_strings(text)]
         self._last_lines = {first: last for first, _, last, _ in strings}
         self._first_lines = {last: first for first, _, last, _ in strings}
+        #: For each line that is a comment only, the next one that is none.
+        self._below: dict[int, int] = {}
+        for line in range(len(self._lines) - 1, 0, -1):
+            if self._lines[line - 1].lstrip().startswith("#"):
+                self._below[line] = self._below.get(line + 1, line + 1)
 
     def place(self, start: int, end: int) -> tuple[int, int, int, int]:
         return *self._places.locate(start), *self._places.locate(end)
@@ -138,6 +164,5 @@ class _Layout:
         line, column = self._places.locate(start)
         if self._lines[line - 1][: column - 1].strip():
             return self._first_lines.get(line, line), line
-        while line < len(self._lines) and self._lines[line - 1].lstrip().startswith("#"):
-            line += 1
+        line = self._below.get(line, line)
         return line, self._last_lines.get(line, line)

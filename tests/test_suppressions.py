@@ -144,3 +144,11 @@ def test_an_ignore_reaches_the_template_files_it_names_only_when_for_the_file():
 def test_everything_silenceable_is_a_known_error():
     """The list of errors that may be silenced holds known codes of errors only."""
     assert {"error"} == {CODES[code].severity for code in SILENCEABLE}
+
+
+def test_comments_without_number_take_linear_time():
+    """Each warning is silenced, and each comment counts as used, however many there are of both."""
+    block = f"# recipients: ignore[{WARNING}, confusable-name]\n" * 20_000 + "a = 1\n"
+    found = [diagnostic(WARNING, 20_001) for _ in range(20_000)]
+    assert {"confusable-name"} == {one.message.split("'")[1] for one in silence(block, *found)}
+    assert () == silence("# recipients: ignore[" * 100_000)
