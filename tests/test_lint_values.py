@@ -326,3 +326,35 @@ def test_what_may_not_stand_there_brings_no_second_fault():
     text = HEAD + "parameters.x = { type = 'integer', default = 1 }\n"
     whole = "input_schema = { type = 'object', properties = { y = { type = 'integer', default = 'a' } } }\n"
     assert not faults(document(text + whole))
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("ciyt = 'x'", ["arguments.ciyt"]),
+        ("ciyt = 'x', dayz = 1", ["arguments.ciyt", "arguments.dayz"]),
+        ("city = 'x', dayz = 1", ["arguments.dayz"]),
+        ("town = 'x'", ["arguments", "arguments.town"]),
+        ("city = 'x', at = { lta = 1 }", ["arguments.at.lta"]),
+        ("city = 'x', at = { x = 1 }", ["arguments.at", "arguments.at.x"]),
+    ],
+)
+def test_a_misspelt_argument_of_an_example_is_one_fault(given, wanted):
+    """What it is misspelt for is not missing as well; only what resembles nothing leaves it missing."""
+    text = (
+        f"{HEAD}required_args = ['city']\n"
+        "parameters.city = { type = 'string' }\nparameters.days = { type = 'integer' }\n"
+        "parameters.at = { type = 'object', properties.lat = {}, required = ['lat'],"
+        " additionalProperties = false }\n"
+        f"example_messages = [{{ arguments = {{ {given} }} }}]\n"
+    )
+    assert [f"example-violates-schema recipients.a.example_messages.0.{place}" for place in wanted] == found(
+        text
+    )
+
+
+def test_a_misspelt_input_of_an_example_is_one_fault():
+    """As with arguments."""
+    text = PROMPT.replace("{x}", "{name}") + "inputs.name = {}\nexamples = [{ inputs = { nmae = 1 } }]\n"
+    assert ["example-violates-schema prompts.p.examples.0.inputs.nmae"] == found(text)
+    assert "did you mean `name`?" == only(text).hint

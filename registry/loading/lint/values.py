@@ -5,6 +5,7 @@ What plainly fits is seen at once; all the rest of a load is decided by one vali
 
 from __future__ import annotations
 
+import collections
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,9 +16,10 @@ from registry.loading.lint.walk import NESTING, subschemas
 from registry.suggest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from registry.loading.lint.scene import Entry, Scene
+    from registry.schema_check import SchemaFault
 
 #: Keywords that `plainly_fits` understands or that mean nothing to a validator.
 _CERTAIN = (PLAIN | INPUT_KEYS) - {"const"}
@@ -243,8 +245,10 @@ def _example_names(scene: Scene, entry: Entry) -> Iterator[Fault]:
         given = example.get("inputs", {}) if isinstance(example, dict) else None
         if not isinstance(given, dict) or scene.lacks_in(entry, "examples", i):
             continue
+        meant = set()
         for name in given.keys() - inputs.keys():
             guess = nearest(name, inputs)
+            meant.add(guess)
             yield entry.fault(
                 "example-violates-schema",
                 f"the prompt has no input `{name}`",
@@ -252,7 +256,7 @@ def _example_names(scene: Scene, entry: Entry) -> Iterator[Fault]:
                 place=Place.KEY,
                 hint=f"did you mean `{guess}`?" if guess else "remove it, or declare it under `inputs`",
             )
-        missing = [name for name in needed if name not in given]
+        missing = [name for name in needed if name not in given and name not in meant]
         if missing:
             names = ", ".join(f"`{name}`" for name in missing)
             where = ("examples", i, "inputs") if "inputs" in example else ("examples", i)
@@ -299,14 +303,34 @@ def _decide(job: _Job) -> Iterator[Fault]:
         checker = schema_check.compile(schema)
     except ValueError:
         return  # the schema is in error; that is reported at the schema
+    found = checker.errors(job.value)
+    meant = _meant(job, found)
+    known = set(meant.values())
     seen = set()
-    for fault in checker.errors(job.value):
-        path, place = fault.path, Place.VALUE
+    for fault in found:
+        path, place, hint = fault.path, Place.VALUE, ""
         subject = f"`{path[-1] if path else job.path[-1]}`"
         if fault.keyword == "required":
-            path, place = path[:-1], Place.TABLE
+            if path in known:
+                continue
+            path, place, hint = path[:-1], Place.TABLE, "add it"
         elif fault.keyword in _CLOSING:
             place = Place.KEY
+            hint = f"did you mean `{meant[path][-1]}`?" if path in meant else ""
         if (path, place) not in seen or place is Place.TABLE:
             seen.add((path, place))
-            yield job.entry.fault(job.code, f"{subject} {fault.message}", *job.path, *path, place=place)
+            yield job.entry.fault(
+                job.code, f"{subject} {fault.message}", *job.path, *path, place=place, hint=hint
+            )
+
+
+def _meant(job: _Job, found: Sequence[SchemaFault]) -> dict[Path, Path]:
+    """Return what unknown names are most likely misspelt for: a name that is missing beside, or declared."""
+    missing: dict[Path, list[str]] = collections.defaultdict(list)
+    missing[()] += table_of(job.whole, "properties") if not job.pointer else ()
+    for fault in found:
+        if fault.keyword == "required":
+            missing[fault.path[:-1]].append(str(fault.path[-1]))
+    unknown = [fault.path for fault in found if fault.keyword in _CLOSING]
+    guesses = {path: nearest(str(path[-1]), missing[path[:-1]]) for path in unknown}
+    return {path: (*path[:-1], guess) for path, guess in guesses.items() if guess}
