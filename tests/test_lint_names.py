@@ -64,6 +64,8 @@ def test_names_of_different_scripts_that_look_alike_are_warned_of():
     """A Cyrillic letter in place of a Latin one is seen, beside its twin and alone."""
     twins = INPUTS.format("{city} {сity}", "city = {}, 'сity' = {}")  # noqa: RUF001 - that is the point
     assert ["confusable-name prompts.p.inputs.сity"] == found(twins)  # noqa: RUF001
+    turned = INPUTS.format("{city} {сity}", "'сity' = {}, city = {}")  # noqa: RUF001
+    assert ["confusable-name prompts.p.inputs.сity"] == found(turned)  # noqa: RUF001
     fault = only(INPUTS.format("{сity}", "'сity' = {}"))  # noqa: RUF001
     assert "write `city` in letters of one script" == fault.hint
 

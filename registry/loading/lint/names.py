@@ -86,7 +86,8 @@ def skeleton(name: str) -> str:
 
 def _alike(places: Iterable[tuple[Document, Path]]) -> Iterator[Fault]:
     seen: dict[str, tuple[Document, Path]] = {}
-    for document, path in places:
+    # Whichever comes first in the file, the one with foreign letters is the one to look at.
+    for document, path in sorted(places, key=lambda place: not str(place[1][-1]).isascii()):
         name = str(path[-1])
         look = skeleton(name)
         first, first_path = seen.setdefault(look, (document, path))
