@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _LONGEST = 64
 #: Pairs of letters that are compared for all words of one file, which takes a second or two: a file with
 #: thousands of misspelt words and thousands of known ones is a joke or an attack, and no guess helps.
-MOST_STEPS = 10_000_000
+MOST_STEPS = 4_000_000
 #: What looking at a word costs that is not compared.
 _LOOK = 10
 

@@ -216,3 +216,25 @@ def test_a_dialect_is_not_judged_in_a_schema_that_is_in_error():
     """One fault, one report."""
     text = HEAD + "input_schema = { '$schema' = 'x:y', type = 'strng' }\n"
     assert [] == found(text)
+
+
+def test_a_schema_with_an_id_has_only_its_bad_references_reported():
+    """Whether a reference names the id or not, one that leads somewhere is fine beside one that does not."""
+    schema = (
+        "[recipients.a]\nkind = 'python'\ndescription = 'x'\n[recipients.a.input_schema]\n'$id' = 'urn:a'\n"
+        "'$defs'.x = {{ '$anchor' = 'here' }}\nproperties.b.'$ref' = '#/$defs/x'\n"
+        "properties.c.'$ref' = 'urn:a#here'\n"
+        "properties.d.'$ref' = 'urn:a#/$defs/x'\nproperties.e.'$ref' = '{}'\n"
+    )
+    assert [] == found(schema.format("urn:a"))
+    for bad in ("#/$defs/z", "urn:a#/$defs/z", "#there"):
+        place = "recipients.a.input_schema.properties.e.$ref"
+        assert [f"unresolved-ref {place}"] == found(schema.format(bad))
+
+
+def test_thousands_of_references_take_linear_time():
+    """What they may lead to is gathered once, for the arguments of a recipient too."""
+    parameters = "".join(f"p{number} = {{ '$ref' = '#/properties/q{number}' }}\n" for number in range(3_000))
+    targets = "".join(f"q{number} = {{ items = {{}} }}\n" for number in range(2_999))
+    text = "[recipients.a]\nkind = 'python'\ndescription = 'x'\n[recipients.a.parameters]\n"
+    assert ["unresolved-ref recipients.a.parameters.p2999.$ref"] == found(text + parameters + targets)

@@ -164,9 +164,9 @@ def _roots(scene: Scene) -> Iterator[Root]:
     for entry in scene.recipients:
         parameters = entry.table.get("parameters")
         if isinstance(parameters, dict):
+            whole = {"type": "object", "properties": parameters}
             for name, schema in parameters.items():
                 if isinstance(schema, dict) and not PLAIN.issuperset(schema):
-                    whole = {"type": "object", "properties": parameters}
                     yield Root(entry, ("parameters", name), schema, whole)
         schema = entry.table.get("input_schema")
         if isinstance(schema, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from registry.diagnostics import Place, Severity
@@ -37,44 +38,71 @@ def keywords(scene: Scene) -> Iterator[Fault]:
                     yield root.entry.fault("unknown-key", message, *path, key, place=Place.KEY, hint=hint)
 
 
+class _Whole:
+    """What references inside a schema may lead to, gathered once for all of them."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+        inside = [found for _, found in subschemas(schema)]
+        self.ids = {name for found in inside if isinstance(name := found.get("$id"), str)}
+        self.anchors = {found.get(key) for found in inside for key in ("$anchor", "$dynamicAnchor")}
+        self.definitions = [f"#/$defs/{name}" for name in table_of(schema, "$defs")]
+        #: Names relative to an id can be anything.
+        self.has_relative = any("/" in name for name in self.ids)
+
+    @functools.cached_property
+    def error(self) -> str:
+        """Say why the schema cannot be compiled; empty when it can."""
+        return _error(self.schema)
+
+    def leads_somewhere(self, base: str, fragment: str) -> bool:
+        """Say whether a reference has a target; where ids are inside, the engine knows it of all at once."""
+        if self.ids - {self.schema.get("$id")} or base not in {"", *self.ids}:
+            return not self.error
+        if fragment and not fragment.startswith("/"):
+            return fragment in self.anchors
+        return _is_schema(self.schema, fragment)
+
+
+def _wholes(roots: Iterable[Root]) -> Iterator[tuple[Root, _Whole]]:
+    known: dict[int, _Whole] = {}
+    for root in roots:
+        if id(root.whole) not in known:
+            known[id(root.whole)] = _Whole(root.whole)
+        yield root, known[id(root.whole)]
+
+
 def references(scene: Scene) -> Iterator[Fault]:
     """Refuse references that leave the schema, without following them, and those that lead nowhere."""
-    for root in scene.roots:
+    for root, whole in _wholes(scene.roots):
         for path, schema in subschemas(root.schema, root.path):
             for key in ("$ref", "$dynamicRef"):
                 target = schema.get(key)
                 if isinstance(target, str):
-                    yield from _reference(root, (*path, key), target)
+                    yield from _reference(root, whole, (*path, key), target)
 
 
-def _reference(root: Root, path: Path, target: str) -> Iterator[Fault]:
-    inside = [schema for _, schema in subschemas(root.whole)]
-    named = {schema["$id"] for schema in inside if isinstance(schema.get("$id"), str)}
+def _reference(root: Root, whole: _Whole, path: Path, target: str) -> Iterator[Fault]:
     base, _, fragment = target.partition("#")
-    if base and base not in named and not any("/" in name for name in named):
+    if base and base not in whole.ids and not whole.has_relative:
         message = f"`{target}` is outside this schema; nothing is fetched"
         yield root.entry.fault("remote-ref", message, *path, hint="copy it under `$defs` and refer to that")
-    elif base or named:
-        if _error(root.whole):
-            yield root.entry.fault("unresolved-ref", f"`{target}` leads nowhere", *path)
-    elif not _leads_somewhere(root.whole, fragment, inside):
-        hints = [f"#/$defs/{name}" for name in table_of(root.whole, "$defs")]
-        guess = nearest(target, hints)
+    elif not whole.leads_somewhere(base, fragment):
+        guess = nearest(target, whole.definitions)
         hint = f"did you mean `{guess}`?" if guess else "references start at the root of the schema"
         yield root.entry.fault("unresolved-ref", f"`{target}` leads nowhere", *path, hint=hint)
 
 
 def dialects(scene: Scene) -> Iterator[Fault]:
     """Refuse a schema that names what the engine does not know: a dialect, or an id that is no URI."""
-    for root in scene.roots:
+    for root, whole in _wholes(scene.roots):
         inside = [schema for _, schema in subschemas(root.schema)]
         if all(map(_NAMING.isdisjoint, inside)) or scene.is_wrong(root.entry, root.path[0]):
             continue
-        error = _error(root.whole)
-        if error:
+        if whole.error:
             key = next((key for key in ("$schema", "$id") if key in root.schema), None)
             path = root.path if key is None else (*root.path, key)
-            yield root.entry.fault("bad-parameter-schema", error, *path)
+            yield root.entry.fault("bad-parameter-schema", whole.error, *path)
 
 
 def _error(schema: dict[str, Any]) -> str:
@@ -88,9 +116,7 @@ def _error(schema: dict[str, Any]) -> str:
     return ""
 
 
-def _leads_somewhere(whole: Any, fragment: str, inside: Iterable[dict[str, Any]]) -> bool:
-    if fragment and not fragment.startswith("/"):
-        return any(fragment in (schema.get("$anchor"), schema.get("$dynamicAnchor")) for schema in inside)
+def _is_schema(whole: Any, fragment: str) -> bool:
     from urllib.parse import unquote
 
     found = whole
