@@ -358,3 +358,13 @@ def test_a_misspelt_input_of_an_example_is_one_fault():
     text = PROMPT.replace("{x}", "{name}") + "inputs.name = {}\nexamples = [{ inputs = { nmae = 1 } }]\n"
     assert ["example-violates-schema prompts.p.examples.0.inputs.nmae"] == found(text)
     assert "did you mean `name`?" == only(text).hint
+
+
+def test_defaults_beside_references_take_linear_time():
+    """The schema that they are part of is compiled once for all of them."""
+    parameters = "".join(
+        f"p{number} = {{ allOf = [{{ '$ref' = '#/properties/t' }}], default = {number} }}\n"
+        for number in range(3_000)
+    )
+    text = f"{HEAD}[recipients.a.parameters]\nt = {{ maximum = 2_998 }}\n{parameters}"
+    assert ["default-violates-schema recipients.a.parameters.p2999.default"] == found(text)

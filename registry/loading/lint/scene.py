@@ -145,6 +145,14 @@ class Scene:
         return True
 
     @functools.cached_property
+    def prompt_tables(self) -> dict[str, list[dict[str, Any]]]:
+        """The tables of the prompts, by name; more than one where two files declare the same."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for entry in self.prompts:
+            found.setdefault(entry.name, []).append(entry.table)
+        return found
+
+    @functools.cached_property
     def roots(self) -> list[Root]:
         """The schemas that hold more than a type, limits and texts; few files have many of them."""
         return list(_roots(self))

@@ -52,8 +52,11 @@ def values(scene: Scene) -> Iterator[Fault]:
     together = [job for job in jobs if "$id" not in job.whole]
     if len(together) > 1 and _all_fit(together):
         jobs = [job for job in jobs if "$id" in job.whole]
+    groups: dict[tuple[int, bool], list[_Job]] = collections.defaultdict(list)
     for job in jobs:
-        yield from _decide(job)
+        groups[id(job.whole), bool(job.pointer)].append(job)
+    for group in groups.values():
+        yield from _decide(group)
 
 
 def _is_plain(table: dict[str, Any]) -> bool:
@@ -118,9 +121,10 @@ def _recipient(scene: Scene, entry: Entry) -> Iterator[_Job]:
     table = entry.table
     parameters = table.get("parameters")
     if isinstance(parameters, dict):
+        whole = {"properties": parameters}
         for name, schema in parameters.items():
             if isinstance(schema, dict):
-                pointer, whole = f"/properties/{_step(name)}", {"properties": parameters}
+                pointer = f"/properties/{_step(name)}"
                 yield from _defaults(scene, entry, ("parameters", name), schema, whole, pointer)
     elif isinstance(table.get("input_schema"), dict):
         schema = table["input_schema"]
@@ -220,16 +224,15 @@ def closed(schema: dict[str, Any]) -> dict[str, Any]:
 def _inputs(scene: Scene, entry: Entry) -> dict[str, Any]:
     """Return the inputs that a prompt takes: its own, and those of the prompts whose text it takes in."""
     found: dict[str, Any] = {}
-    pending, seen = [entry], {entry.name}
-    while pending:
-        own = table_of(pending.pop().table, "inputs")
-        found = {**own, **found}
-        wanted = [
-            schema["prompt"] for schema in own.values() if isinstance(schema, dict) and "prompt" in schema
-        ]
-        others = [other for other in scene.prompts if other.name in wanted and other.name not in seen]
-        seen.update(other.name for other in others)
-        pending += others
+    pending, seen = [entry.table], {entry.name}
+    for table in pending:
+        own = table_of(table, "inputs")
+        for name, schema in own.items():
+            found.setdefault(name, schema)
+            other = schema.get("prompt") if isinstance(schema, dict) else None
+            if isinstance(other, str) and other not in seen:
+                seen.add(other)
+                pending += scene.prompt_tables.get(other, ())
     return found
 
 
@@ -291,19 +294,28 @@ def _all_fit(jobs: list[_Job]) -> bool:
     return checker.fits([job.value for job in jobs])
 
 
-def _decide(job: _Job) -> Iterator[Fault]:
+def _decide(jobs: list[_Job]) -> Iterator[Fault]:
+    """Decide on values whose schemas are parts of the same whole, which is compiled once."""
     from registry import schema_check
 
-    base = job.whole.get("$id", "urn:s")
-    if job.pointer:
-        schema = {"$defs": {"0": {**job.whole, "$id": base}}, "$ref": f"{base}#{job.pointer}"}
-    else:
-        schema = job.whole
+    whole = jobs[0].whole
+    base = whole.get("$id", "urn:s")
+    if jobs[0].pointer:
+        parts = {str(i): {"$ref": f"{base}#{job.pointer}"} for i, job in enumerate(jobs)}
+        whole = {"$defs": {"0": {**whole, "$id": base}}, "properties": parts}
     try:
-        checker = schema_check.compile(schema)
+        checker = schema_check.compile(whole)
     except ValueError:
         return  # the schema is in error; that is reported at the schema
-    found = checker.errors(job.value)
+    for i, job in enumerate(jobs):
+        if job.pointer:
+            found = checker.errors({str(i): job.value})
+            yield from _told(job, [attrs.evolve(fault, path=fault.path[1:]) for fault in found])
+        else:
+            yield from _told(job, checker.errors(job.value))
+
+
+def _told(job: _Job, found: Sequence[SchemaFault]) -> Iterator[Fault]:
     meant = _meant(job, found)
     known = set(meant.values())
     seen = set()
