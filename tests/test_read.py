@@ -5,6 +5,8 @@ import os
 import pytest
 
 from registry.exceptions import UnreadableFile
+from registry.loading.loader import check
+from registry.loading.parse import MAX_BYTES
 from registry.loading.read import read, read_bytes
 
 
@@ -169,6 +171,15 @@ def test_template_files_are_read_beside_the_document(folder):
         ("missing-file", "main.toml", ("prompts", "b", "messages", 0, "template_file")),
         ("not-utf8", "bad.txt", ()),
     ] == [(fault.code, fault.document.name, fault.path) for fault in faults]
+
+
+def test_a_template_file_that_is_too_large_is_one_fault(folder):
+    """Nothing is said of the inputs that it may use."""
+    prompt = '[prompts.p]\ndescription = "x"\nrole = "user"\ntemplate_file = "t.txt"\ninputs.x = {}\n'
+    write(folder, main_toml=prompt)
+    with (folder / "t.txt").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    assert ["file-too-large"] == [found.code for found in check("main.toml").diagnostics]
 
 
 def test_text_without_a_folder_includes_nothing():

@@ -197,6 +197,12 @@ def test_editors_accept_what_is_right(tool, case, tmp_path):
     assert accepted_by(tool, (CASES / case / "main.toml").read_text("utf-8"), tmp_path)
 
 
+@pytest.mark.parametrize("case", ["ok-toml11-escapes", "ok-toml11-inline"])
+def test_an_editor_is_told_the_version_of_toml(case, tmp_path):
+    """Tombi accepts what is new in TOML 1.1, because the schema says so."""
+    assert accepted_by("tombi", (CASES / case / "main.toml").read_text("utf-8"), tmp_path)
+
+
 @pytest.mark.parametrize("tool", ["taplo", "tombi"])
 @pytest.mark.parametrize("case", WRONG)
 def test_editors_refuse_what_is_wrong(tool, case, tmp_path):

@@ -140,7 +140,9 @@ class _Reader:
         if raw is not None:
             path = document.path.parent / wanted if document.path else pathlib.Path(wanted)
             found, faults = decode(raw, _shown(document, path), path)
-            templates[wanted] = attrs.evolve(found, data=found.text)
+            if found.text or not faults:
+                # Without its text nothing can be said of what a template uses.
+                templates[wanted] = attrs.evolve(found, data=found.text)
             self.faults += faults
 
     def _base(self, document: Document, place: Path, wanted: str) -> pathlib.Path | None:
