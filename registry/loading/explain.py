@@ -1,8 +1,8 @@
 """Turns the problems of a document into faults: one a fault, in words, at the right place.
 
 The schemas carry what to say: next to the keywords that may fail stand ``x-code`` (the diagnostic code),
-``x-expect`` (what a pattern means), ``x-because`` (why a key is not allowed), ``x-hint``, and ``x-instead``
-(the keys that would do in place of a missing one).
+``x-expect`` (what a pattern means), ``x-because`` (why a key is not allowed), ``x-unless`` (the key that
+would allow it), ``x-hint``, and ``x-instead`` (the keys that would do in place of a missing one).
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ class _Unknown:
     legal: tuple[str, ...] = ()
     because: str = ""
     hint: str = ""
+    #: A key that would allow it.
+    unless: str | None = None
 
 
 @attrs.define
@@ -74,7 +76,8 @@ class _Found:
         elif problem.keyword == "required":
             self.missing.setdefault(path, {})[problem.expected] = rule
         elif problem.keyword == "not":
-            self.unknown[path] = _Unknown((), rule["x-because"], rule.get("x-hint", "remove one of them"))
+            hint = rule.get("x-hint", "remove one of them")
+            self.unknown[path] = _Unknown((), rule["x-because"], hint, rule.get("x-unless"))
         else:
             code = "wrong-type" if problem.keyword == "type" else rule.get("x-code", "wrong-value")
             self._add(path, code, value_problem(problem), value_hint(problem))
@@ -102,10 +105,12 @@ class _Found:
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is to be reported."""
+        every = self._meant()
         for path, unknown in self.unknown.items():
-            if not self._of_bad_kind(path):
+            allowed = unknown.unless is not None and unknown.unless in every.get(path[:-1], ())
+            if not allowed and not self._of_bad_kind(path):
                 yield self._unknown(path, unknown)
-        for path, meant in self._meant().items():
+        for path, meant in every.items():
             kept = {
                 key: rule
                 for key, rule in self.missing[path].items()

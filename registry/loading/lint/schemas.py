@@ -75,19 +75,21 @@ def _wholes(roots: Iterable[Root]) -> Iterator[tuple[Root, _Whole]]:
 def references(scene: Scene) -> Iterator[Fault]:
     """Refuse references that leave the schema, without following them, and those that lead nowhere."""
     for root, whole in _wholes(scene.roots):
+        # What a misspelt `$defs` holds is not missing as well.
+        is_complete = not scene.lacks_in(root.entry, *root.path)
         for path, schema in subschemas(root.schema, root.path):
             for key in ("$ref", "$dynamicRef"):
                 target = schema.get(key)
                 if isinstance(target, str):
-                    yield from _reference(root, whole, (*path, key), target)
+                    yield from _reference(root, whole, (*path, key), target, is_complete=is_complete)
 
 
-def _reference(root: Root, whole: _Whole, path: Path, target: str) -> Iterator[Fault]:
+def _reference(root: Root, whole: _Whole, path: Path, target: str, *, is_complete: bool) -> Iterator[Fault]:
     base, _, fragment = target.partition("#")
     if base and base not in whole.ids and not whole.has_relative:
         message = f"`{target}` is outside this schema; nothing is fetched"
         yield root.entry.fault("remote-ref", message, *path, hint="copy it under `$defs` and refer to that")
-    elif not whole.leads_somewhere(base, fragment):
+    elif is_complete and not whole.leads_somewhere(base, fragment):
         guess = nearest(target, whole.definitions)
         hint = f"did you mean `{guess}`?" if guess else "references start at the root of the schema"
         yield root.entry.fault("unresolved-ref", f"`{target}` leads nowhere", *path, hint=hint)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from registry.template_parts import Node, Placeholder
 
 
+#: Keys of a message.
+_KEYS = frozenset({"as", "each", "file", "image", "role", "slot", "template", "template_file", "when"})
+
+
 class Piece(NamedTuple):
     """One text of a prompt, and the message that it belongs to."""
 
@@ -75,6 +79,21 @@ def _is_whole(entry: Entry) -> bool:
     )
 
 
+def _means(message: dict[str, Any], key: str) -> bool:
+    """Say whether a message has a key only misspelt; that is reported by itself."""
+    return key not in message and any(nearest(other, _KEYS) == key for other in message.keys() - _KEYS)
+
+
+def _may_use_more(entry: Entry) -> bool:
+    """Say whether a message lacks a key, misspelt or left out, that may name an input."""
+    return any(
+        ("as" in message and "each" not in message)
+        or any(_means(message, key) for key in ("each", "when", "image", "file"))
+        for place, message in messages_of(entry)
+        if place
+    )
+
+
 @attrs.define
 class _Uses:
     """What is known of a prompt's inputs while its texts are read."""
@@ -103,7 +122,7 @@ def check(scene: Scene, entry: Entry) -> Iterator[Fault]:
     if uses is not None:
         for place, message in messages_of(entry):
             yield from _message_keys(entry, place, message, uses)
-        if _is_whole(entry) and not scene.lacks_in(entry):
+        if _is_whole(entry) and not scene.lacks_in(entry) and not _may_use_more(entry):
             yield from _unused(scene, entry, uses)
 
 
@@ -133,6 +152,12 @@ def _piece(piece: Piece, uses: _Uses | None) -> Iterator[Fault]:
                 yield from _fitting(piece, use, uses, guard)
         elif use.role == "faulty":
             uses.meant.update(_guess(use.name, uses))
+        elif (
+            piece.place
+            and "as" not in piece.message
+            and ("each" in piece.message or _means(piece.message, "each"))
+        ):
+            continue  # it may be the item, whose name is missing
         else:
             yield _undeclared(piece, use, uses)
 
@@ -178,7 +203,8 @@ def _fitting(piece: Piece, use: Placeholder, uses: _Uses, guard: Any) -> Iterato
         message = f"{shown} is no array, so there is nothing to walk through"
         yield piece.fault("wrong-type", message, use.start, use.end, hint="use {#if} to ask for its presence")
     optional = schema.get("optional") is True and schema.keys().isdisjoint({"default", "provided", "prompt"})
-    if optional and use.role in {"value", "each"} and use.name not in use.guards and guard != use.name:
+    guarded = use.name in use.guards or guard == use.name or (piece.place and _means(piece.message, "when"))
+    if optional and use.role in {"value", "each"} and not guarded:
         hint = f"put it between {{#if {use.name}}} and {{/if}}, or give it a `default`"
         message = f"{shown} is optional and may be absent here"
         yield piece.fault("optional-outside-section", message, use.start, use.end, hint=hint)

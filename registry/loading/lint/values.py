@@ -236,6 +236,17 @@ def _inputs(scene: Scene, entry: Entry) -> dict[str, Any]:
     return found
 
 
+def _are_all_known(scene: Scene, entry: Entry, inputs: dict[str, Any]) -> bool:
+    """Say whether a prompt has no inputs but these: nothing that declares or includes more is in error."""
+    included = [schema.get("prompt") for schema in inputs.values() if isinstance(schema, dict)]
+    tables = {other.name: other for other in scene.prompts}
+    return not any(scene.lacks_in(entry, "inputs", name) for name in inputs) and not any(
+        name not in tables or scene.is_wrong(tables[name], "inputs") or scene.lacks(tables[name], "inputs")
+        for name in included
+        if isinstance(name, str)
+    )
+
+
 def _example_names(scene: Scene, entry: Entry) -> Iterator[Fault]:
     """Refuse examples of a prompt that give inputs it has not, or lack inputs it needs."""
     if not entry.table.get("examples") or not isinstance(entry.table.get("inputs", {}), dict):
@@ -243,13 +254,18 @@ def _example_names(scene: Scene, entry: Entry) -> Iterator[Fault]:
     if scene.lacks(entry, "inputs"):
         return
     inputs, own = _inputs(scene, entry), table_of(entry.table, "inputs")
-    needed = [name for name, schema in own.items() if isinstance(schema, dict) and is_needed(schema)]
+    needed = [
+        name
+        for name, schema in own.items()
+        if isinstance(schema, dict) and is_needed(schema) and not scene.lacks_in(entry, "inputs", name)
+    ]
+    is_known = _are_all_known(scene, entry, inputs)
     for i, example in enumerate(list_of(entry.table, "examples")):
         given = example.get("inputs", {}) if isinstance(example, dict) else None
         if not isinstance(given, dict) or scene.lacks_in(entry, "examples", i):
             continue
         meant = set()
-        for name in given.keys() - inputs.keys():
+        for name in given.keys() - inputs.keys() if is_known else ():
             guess = nearest(name, inputs)
             meant.add(guess)
             yield entry.fault(
