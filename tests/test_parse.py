@@ -67,6 +67,33 @@ def test_a_syntax_error_is_one_fault_inside_the_file(text):
     assert not fault.message[0].isupper()
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("a = 1\n|a = 2\n", "a"),
+        ('a = 1\n|"a" = """\n\nx\n"""\n', '"a"'),
+        ("a = 1\n|a = [\n  1,\n]\nb = 1\na = 3\n", "a"),
+        ("a = 1\na.|b = 2\n", "b"),
+        ('a = { b = 1 }\na.|c = """\n"""\n', "c"),
+        ("[t]\na = { b = 1,\n |b = [\n] }\n", "b"),
+        ("a.b = 1\n[t]\nx = 1\n|x = { y = [\n2] }", "x"),
+        ("[a.b]\n[a]\nb.|c = 1\n", "c"),
+        ("a = 1\n|[a]\n", ""),
+        ("[a]\n|[a]\n", ""),
+    ],
+)
+def test_a_key_given_twice_is_reported_at_the_second_key(text, key):
+    """However many lines its value has; a table given twice is reported at its header."""
+    document, fault = only_fault(text.replace("|", ""))
+    start = text.index("|")
+    assert ("toml-syntax", text[:start].count("\n")) == (
+        fault.code,
+        document.text.count("\n", 0, fault.span[0]),
+    )
+    if key:
+        assert (start, key) == (fault.span[0], text_at(document, fault))
+
+
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 3_000])
 @pytest.mark.parametrize(
     "shape",

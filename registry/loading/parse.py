@@ -27,6 +27,8 @@ MAX_DEPTH = 100
 _BOM = "\ufeff"
 _SCALARS = frozenset({str, int, float, bool})
 _CONTAINERS = frozenset({dict, list})
+#: How the parser begins to say that a key was given before; it stands behind the second value then.
+_TWICE = ("Cannot overwrite", "Cannot mutate", "Cannot redefine", "Duplicate inline")
 _OTHER_BASES = {"0x": 16, "0o": 8, "0b": 2}
 _LONG = r"0[xob][0-9A-Fa-f_]{500}"
 #: One part of a key. The patterns here are compiled when something is wrong; `re` keeps them.
@@ -121,7 +123,17 @@ def _syntax_fault(document: Document, error: tomli.TOMLDecodeError) -> Fault:
         return Fault("toml-syntax", message, document, (), span=(0, 1), hint="delete it")
     at = min(error.pos, len(document.text))
     message = error.msg[:1].lower() + error.msg[1:]
+    if error.msg.startswith(_TWICE) and (key := _key_before(document.text[:at])):
+        return Fault("toml-syntax", message, document, (), span=key, hint="give each key once")
     return Fault("toml-syntax", message, document, (), span=(at, min(at + 1, len(document.text))))
+
+
+def _key_before(text: str) -> tuple[int, int] | None:
+    """Find the key of the value that a text ends with, which may have many lines."""
+    from registry.loading import spans
+
+    found = (span for span in spans.index(text).values() if span.value_end == len(text))
+    return next((span[:2] for span in found if not span.has_header), None)
 
 
 def _depth_fault(document: Document, path: Path = (), span: tuple[int, int] | None = None) -> Fault:
