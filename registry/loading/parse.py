@@ -29,6 +29,20 @@ _SCALARS = frozenset({str, int, float, bool})
 _CONTAINERS = frozenset({dict, list})
 #: How the parser begins to say that a key was given before; it stands behind the second value then.
 _TWICE = ("Cannot overwrite", "Cannot mutate", "Cannot redefine", "Duplicate inline")
+#: What to do, by the beginning of what the parser says.
+_SYNTAX_HINTS = {
+    **dict.fromkeys(_TWICE, "give each key once"),
+    "Cannot declare": "join the two tables",
+    "Invalid value": "put a text in quotes; write true and false in lower case",
+    "Unescaped": "double the backslash, or write the text in single quotes",
+    "Illegal character '\\n'": "close the text with a quote on the same line, or use three quotes",
+    'Expected "\'"': "close the text with a quote on the same line, or use three quotes",
+    "Unterminated string": "close it with three quotes",
+    "Invalid statement": "a key of other signs than letters, digits, `-` and `_` stands in quotes",
+    "Unclosed array": "separate the items by commas, and close it with a bracket",
+    "Unclosed inline": "separate the keys by commas, and close it with a brace",
+    "Expected '='": "write `key = value`",
+}
 _OTHER_BASES = {"0x": 16, "0o": 8, "0b": 2}
 _LONG = r"0[xob][0-9A-Fa-f_]{500}"
 #: One part of a key. The patterns here are compiled when something is wrong; `re` keeps them.
@@ -123,9 +137,10 @@ def _syntax_fault(document: Document, error: tomli.TOMLDecodeError) -> Fault:
         return Fault("toml-syntax", message, document, (), span=(0, 1), hint="delete it")
     at = min(error.pos, len(document.text))
     message = error.msg[:1].lower() + error.msg[1:]
-    if error.msg.startswith(_TWICE) and (key := _key_before(document.text[:at])):
-        return Fault("toml-syntax", message, document, (), span=key, hint="give each key once")
-    return Fault("toml-syntax", message, document, (), span=(at, min(at + 1, len(document.text))))
+    hint = next((hint for start, hint in _SYNTAX_HINTS.items() if error.msg.startswith(start)), "")
+    span = _key_before(document.text[:at]) if error.msg.startswith(_TWICE) else None
+    span = span or (at, min(at + 1, len(document.text)))
+    return Fault("toml-syntax", message, document, (), span=span, hint=hint)
 
 
 def _key_before(text: str) -> tuple[int, int] | None:
