@@ -11,7 +11,7 @@ from registry.loading.lint.walk import KEYWORDS, subschemas
 from registry.suggest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from registry.diagnostics import Fault, Path
     from registry.loading.lint.scene import Entry, Root, Scene
@@ -64,23 +64,23 @@ class _Whole:
         return _is_schema(self.schema, fragment)
 
 
-def _wholes(roots: Iterable[Root]) -> Iterator[tuple[Root, _Whole]]:
-    known: dict[int, _Whole] = {}
-    for root in roots:
-        if id(root.whole) not in known:
-            known[id(root.whole)] = _Whole(root.whole)
-        yield root, known[id(root.whole)]
+def _whole_of(root: Root, known: dict[int, _Whole]) -> _Whole:
+    if id(root.whole) not in known:
+        known[id(root.whole)] = _Whole(root.whole)
+    return known[id(root.whole)]
 
 
 def references(scene: Scene) -> Iterator[Fault]:
     """Refuse references that leave the schema, without following them, and those that lead nowhere."""
-    for root, whole in _wholes(scene.roots):
+    known: dict[int, _Whole] = {}
+    for root in scene.roots:
         # What a misspelt `$defs` holds is not missing as well.
         is_complete = not scene.lacks_in(root.entry, *root.path)
         for path, schema in subschemas(root.schema, root.path):
             for key in ("$ref", "$dynamicRef"):
                 target = schema.get(key)
                 if isinstance(target, str):
+                    whole = _whole_of(root, known)
                     yield from _reference(root, whole, (*path, key), target, is_complete=is_complete)
 
 
@@ -97,14 +97,16 @@ def _reference(root: Root, whole: _Whole, path: Path, target: str, *, is_complet
 
 def dialects(scene: Scene) -> Iterator[Fault]:
     """Refuse a schema that names what the engine does not know: a dialect, or an id that is no URI."""
-    for root, whole in _wholes(scene.roots):
+    known: dict[int, _Whole] = {}
+    for root in scene.roots:
         inside = [schema for _, schema in subschemas(root.schema)]
         if all(map(_NAMING.isdisjoint, inside)) or scene.is_wrong(root.entry, root.path[0]):
             continue
-        if whole.error:
+        error = _whole_of(root, known).error
+        if error:
             key = next((key for key in ("$schema", "$id") if key in root.schema), None)
             path = root.path if key is None else (*root.path, key)
-            yield root.entry.fault("bad-parameter-schema", whole.error, *path)
+            yield root.entry.fault("bad-parameter-schema", error, *path)
 
 
 def _error(schema: dict[str, Any]) -> str:
