@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import enum
+import functools
 import inspect
+import types
 import typing
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.converter import structure_argument
+from registry.converter import NoConversionError, structure_argument
 from registry.exceptions import InvalidArguments, RecipientFailed
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ class Signature:
     #: The parameter that gets the recipient itself.
     recipient: str | None
     annotations: Mapping[str, Any]
+    #: The annotation of ``**kwargs``; `Any` where there is none.
+    rest: Any = Any
     #: The classes that values have which need no structuring; none where arguments cannot go by name alone.
     kinds: Mapping[str, Any] = attrs.field(
         init=False,
@@ -49,20 +55,23 @@ class Signature:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):  # some functions written in C have none
             return cls(call, (), frozenset(), frozenset(), open_ended=True, recipient=None, annotations={})
-        annotations = _annotations(function)
+        found = _annotations(function)
         known = {
             name: parameter
             for name, parameter in parameters.items()
             if parameter.kind in _NAMED or parameter.kind is inspect.Parameter.POSITIONAL_ONLY
         }
+        annotations = {name: found[name] for name in known if name in found}
+        catching = [p.name for p in parameters.values() if p.kind is inspect.Parameter.VAR_KEYWORD]
         return cls(
             call,
             tuple(name for name, parameter in known.items() if parameter.kind not in _NAMED),
             frozenset(known),
             frozenset(n for n, parameter in known.items() if parameter.default is inspect.Parameter.empty),
-            any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()),
+            bool(catching),
             _recipient_parameter(known, annotations, kind),
             annotations,
+            found.get(catching[0], Any) if catching else Any,
         )
 
     def bind(self, arguments: Mapping[str, Any], recipient: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -74,11 +83,17 @@ class Signature:
         """
         named = self._named(arguments)
         errors = []
-        for name, annotation in self.annotations.items():
-            if name not in named or type(named[name]) is annotation:
+        for name, value in named.items():
+            annotation = self.annotations.get(name, Any if name in self.names else self.rest)
+            if annotation is Any or type(value) is annotation:
                 continue
             try:
-                named[name] = structure_argument(named[name], annotation)
+                named[name] = structure_argument(value, annotation)
+            except NoConversionError as error:
+                kind = _shown(annotation)
+                raise RecipientFailed(
+                    f"{self.call} annotates {name} as {kind}, which no JSON value can be turned into"
+                ) from error
             except Exception:  # noqa: BLE001 - annotations may be the user's own types, which raise what they like
                 errors.append(f"{name}: must be {_shown(annotation)}")
         if errors:
@@ -125,15 +140,21 @@ class Signature:
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the annotations as types; those that cannot be resolved do not count."""
     target: Any = function
-    if isinstance(function, type):
-        target = vars(function).get("__init__", function)
-    elif not inspect.isroutine(function):
-        target = vars(type(function)).get("__call__", function)
-    try:
-        found = typing.get_type_hints(target, include_extras=True)
-    except Exception:  # noqa: BLE001 - annotations are code, and may name what only a type checker imports
-        return {}
-    found.pop("return", None)
+    while isinstance(target, functools.partial):
+        target = target.func
+    if isinstance(target, type):
+        target = target.__init__  # type: ignore[misc] # of the very class that is called
+    elif not inspect.isroutine(target):
+        target = type(target).__call__
+    target = inspect.unwrap(target)
+    found: dict[str, Any] = {}
+    for name, annotation in getattr(target, "__annotations__", {}).items():
+        one = types.SimpleNamespace(
+            __annotations__={name: annotation}, __globals__=getattr(target, "__globals__", {})
+        )
+        # Annotations are code, and may name what only a type checker imports.
+        with contextlib.suppress(Exception):
+            found |= typing.get_type_hints(one, include_extras=True)
     return found
 
 
@@ -153,4 +174,6 @@ def _recipient_parameter(
 
 def _shown(annotation: Any) -> str:
     text = annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        text += f", one of {', '.join(repr(member.value) for member in annotation)}"
     return text[:200]

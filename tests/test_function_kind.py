@@ -12,6 +12,7 @@ import sys
 import threading
 import typing
 import uuid
+from collections import abc
 
 import attrs
 import pytest
@@ -100,6 +101,34 @@ def unresolvable(x: "Nowhere"):  # noqa: F821 - that is the point
     return x
 
 
+def half_unresolvable(when: "dt.date", x: "Nowhere" = None):  # noqa: F821 - that is the point
+    return f"{when!r} {x!r}"
+
+
+def annotated_rest(x, **more: dt.date):
+    return f"{x!r} {more!r}"
+
+
+def dated(x, when: dt.date):
+    return f"{x!r} {when!r}"
+
+
+def decorated(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return call
+
+
+dated_decorated = decorated(dated)
+dated_partial = functools.partial(functools.partial(dated), x=1)
+
+
+def unsupported(x: complex):
+    return x
+
+
 def with_dash(first_name):
     return first_name
 
@@ -165,6 +194,22 @@ class Bare:
     pass
 
 
+class DatedCallable:
+    def __call__(self, when: dt.date):
+        return repr(when)
+
+
+class InheritsCall(DatedCallable):
+    pass
+
+
+class InheritsInit(Built):
+    pass
+
+
+inherits_call = InheritsCall()
+
+
 callable_object = Callable()
 partial = functools.partial(plain, y=5)
 not_callable = 3
@@ -202,7 +247,7 @@ def test_a_value_that_does_not_fit_is_an_invalid_argument():
     assert caught.value.errors == (
         "when: must be datetime",
         "path: must be Path",
-        "colour: must be Colour",
+        "colour: must be Colour, one of 'red'",
         "point: must be Point",
         "mode: must be Literal['a', 'b']",
         "n: must be int | None",
@@ -230,6 +275,28 @@ def test_a_value_that_does_not_fit_is_an_invalid_argument():
 def test_each_parameter_gets_its_argument(name, arguments, wanted):
     """By name or by position, with defaults, and the recipient where it is asked for."""
     assert call(name, **arguments) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "wanted"),
+    [
+        ("half_unresolvable", {"when": "2024-01-02"}, "datetime.date(2024, 1, 2) None"),
+        ("annotated_rest", {"x": 1, "y": "2024-01-02"}, "1 {'y': datetime.date(2024, 1, 2)}"),
+        ("annotated_rest", {"x": 1, "more": "2024-01-02"}, "1 {'more': datetime.date(2024, 1, 2)}"),
+        ("dated_decorated", {"x": 1, "when": "2024-01-02"}, "1 datetime.date(2024, 1, 2)"),
+        ("dated_partial", {"when": "2024-01-02"}, "1 datetime.date(2024, 1, 2)"),
+        ("inherits_call", {"when": "2024-01-02"}, "datetime.date(2024, 1, 2)"),
+    ],
+)
+def test_each_annotation_counts_wherever_it_stands(name, arguments, wanted):
+    """Beside one that cannot be resolved, on ``**kwargs``, under decorators and partials, inherited."""
+    assert call(name, **arguments) == wanted
+
+
+def test_an_annotation_that_no_json_fits_is_the_authors_fault():
+    """The model cannot mend it, so it is not told that its argument is wrong."""
+    with pytest.raises(RecipientFailed, match="annotates x as complex, which no JSON value"):
+        call("unsupported", x=1)
 
 
 def test_an_argument_called_recipient_is_the_callers():
@@ -437,6 +504,22 @@ class Data:
     n: int
 
 
+class Mode(enum.StrEnum):
+    FAST = "fast"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Name(str):
+    __slots__ = ()
+
+
+class Row(typing.TypedDict):
+    when: dt.date
+
+
 @pytest.mark.parametrize(
     ("value", "annotation", "wanted"),
     [
@@ -457,6 +540,26 @@ class Data:
         (1, float, 1.0),
         (True, bool | str, True),
         ("2024-01-02", dt.date | None, dt.date(2024, 1, 2)),
+        (None, dt.date | None, None),
+        ("fast", Mode, Mode.FAST),
+        (1, Level, Level.LOW),
+        ("x", Name, Name("x")),
+        (["2024-01-02"], set[dt.date], {dt.date(2024, 1, 2)}),
+        (["2024-01-02"], abc.Iterable[dt.date], [dt.date(2024, 1, 2)]),
+        ([1, "a"], tuple[int, str], (1, "a")),
+        ([1, 2], tuple[int, ...], (1, 2)),
+        ([1, "a"], tuple, (1, "a")),
+        ([1], typing.Annotated[frozenset[int], "note"], frozenset({1})),
+        ({"1": "2024-01-02"}, dict[int, dt.date], {1: dt.date(2024, 1, 2)}),
+        ({"fast": 1}, abc.Mapping[Mode, int], {Mode.FAST: 1}),
+        ({"a": 1}, dict, {"a": 1}),
+        ({"when": "2024-01-02"}, Row, {"when": dt.date(2024, 1, 2)}),
+        ("2024-01-02", dt.date | list[dt.date], dt.date(2024, 1, 2)),
+        (["2024-01-02"], dt.date | list[dt.date], [dt.date(2024, 1, 2)]),
+        ("2024-01-02", str | dt.date, "2024-01-02"),
+        (1, float | None, 1.0),
+        (1, int | float, 1),
+        ("red", typing.Literal[Colour.RED], Colour.RED),
     ],
 )
 def test_json_becomes_what_an_annotation_asks_for(value, annotation, wanted):
@@ -476,11 +579,31 @@ def test_json_becomes_what_an_annotation_asks_for(value, annotation, wanted):
         (True, float),
         (3, pathlib.Path),
         ("x", dt.timedelta),
+        ("abc", list),
+        ("abc", set[pathlib.Path]),
+        ({"a": 1}, list[str]),
+        ({}, tuple[int, ...]),
+        ("ab", abc.Sequence[str]),
+        ([], dict),
+        ([], dict[str, int]),
+        (3, bytes),
+        (True, int | str),
+        (True, int | float),
+        (True, typing.Literal[1]),
+        (1, typing.Literal[True]),
+        (0, None.__class__),
     ],
 )
 def test_nothing_is_coerced(value, annotation):
     """The schema has the say on that, not the annotation."""
     with pytest.raises(TypeError):
+        structure_argument(value, annotation)
+
+
+@pytest.mark.parametrize(("value", "annotation"), [("slow", Mode), (2, Level), ([1], tuple[int, str])])
+def test_what_is_no_value_of_an_annotation_does_not_fit(value, annotation):
+    """Also where it is a text or a number as all members are."""
+    with pytest.raises(ValueError, match=r"is not a valid|zip"):
         structure_argument(value, annotation)
 
 
