@@ -53,7 +53,8 @@ def outcome_of(error: BaseException, slot: Slot | None) -> Outcome:
     if isinstance(error, RefusedError):
         reason = f": {error}" if str(error) else "."
         return Outcome(f'The call of "{name}" was refused{reason}', "refused")
-    return Outcome(_described(error), "error", {"error": type(_innermost(error)).__name__})
+    variables = frozenset[str]() if slot is None else slot.variables
+    return Outcome(_described(error, variables), "error", {"error": type(_innermost(error)).__name__})
 
 
 def shown(outcome: Outcome, slot: Slot | None, most: int | None) -> Outcome:
@@ -83,7 +84,11 @@ def _hidden(outcome: Outcome, variables: frozenset[str]) -> Outcome:
         text = json.dumps(metadata[STRUCTURED], ensure_ascii=False, default=str)
         if hide(text, variables) != text:
             del metadata[STRUCTURED]
-    return attrs.evolve(outcome, text=hide(outcome.text, variables), metadata=metadata)
+    parts = tuple(
+        {key: hide(value, variables) if isinstance(value, str) else value for key, value in part.items()}
+        for part in outcome.parts
+    )
+    return attrs.evolve(outcome, text=hide(outcome.text, variables), metadata=metadata, parts=parts)
 
 
 def _innermost(error: BaseException) -> BaseException:
@@ -93,12 +98,13 @@ def _innermost(error: BaseException) -> BaseException:
     return error
 
 
-def _described(error: BaseException) -> str:
+def _described(error: BaseException, variables: frozenset[str]) -> str:
     error = _innermost(error)
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - an exception of the user's own may be broken
         text = "(its text cannot be shown)"
+    text = hide(text, variables)  # before it is cut, where no secret is cut either
     if len(text) > _MAX_TEXT:
         text = f"{text[:_MAX_TEXT]}… ({len(text)} characters)"
     if isinstance(error, RecipientFailed):

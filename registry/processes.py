@@ -15,7 +15,7 @@ from registry.exceptions import BackendUnavailable, RecipientFailed
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 #: Seconds that output is waited for once the program has ended and its group is killed: a child that left the
 #: group may hold the pipes for ever.
@@ -60,20 +60,21 @@ class Capture:
         """Whether bytes were left out."""
         return self.total > self.most
 
-    def text(self) -> str:
+    def text(self, hide: Callable[[str], str] = lambda text: text) -> str:
         """Return what was kept, as text; bytes that are no UTF-8 become U+FFFD.
 
-        Where something was left out a line says how much, if there is room for it.
+        Where something was left out a line says how much, if there is room for it. ``hide`` keeps secrets out
+        of the text, or of its two ends, each of which may begin or end with a part of one.
         """
         if not self.cut:
-            return (self.head + self.tail).decode("utf-8", "replace")
+            return hide((self.head + self.tail).decode("utf-8", "replace"))
         room = self.most - len(_note(self.total, self.total).encode())
         noted = room > 0
         room = room if noted else self.most
         head = bytes(self.head[: room - room // 2])
         tail = bytes(self.tail[len(self.tail) - room // 2 :])
         note = _note(self.total - len(head) - len(tail), self.total) if noted else ""
-        return head.decode("utf-8", "ignore") + note + tail.decode("utf-8", "ignore")
+        return hide(head.decode("utf-8", "ignore")) + note + hide(tail.decode("utf-8", "ignore"))
 
 
 def _note(left_out: int, total: int) -> str:
@@ -91,8 +92,16 @@ class Program:
     stdin: bytes | None = attrs.field(default=None, repr=False)
 
 
-async def run(program: Program, *, seconds: float | None, most: int) -> Ended:
+async def run(
+    program: Program,
+    *,
+    seconds: float | None,
+    most: int,
+    hide: Callable[[str], str] = lambda text: text,
+) -> Ended:
     """Run a program for so many seconds at most and keep so many bytes of each of its streams.
+
+    ``hide`` keeps secrets out of what it wrote.
 
     Whatever happens, also a cancellation, nothing of its process group is left running.
 
@@ -112,7 +121,7 @@ async def run(program: Program, *, seconds: float | None, most: int) -> Ended:
             finally:
                 await _end(process)
     total = stdout.total + stderr.total
-    return Ended(code, stdout.text(), stderr.text(), total, stdout.cut or stderr.cut)
+    return Ended(code, stdout.text(hide), stderr.text(hide), total, stdout.cut or stderr.cut)
 
 
 async def _start(program: Program, *streams: _Pipe) -> asyncio.subprocess.Process:

@@ -30,6 +30,8 @@ Headers = tuple[tuple[bytes, bytes], ...]
 _PASSING = frozenset({429, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 5
+#: Characters of a URL that HTTP clients take.
+LONGEST_URL = 65_536
 #: Seconds before the second try; each further wait is twice as long.
 BACKOFF = 0.2
 #: Seconds that a server's wish for a later try is honoured at most.
@@ -179,6 +181,10 @@ async def _send(pool: _Pool, request: Request, policy: Policy) -> Response:
             extensions={"timeout": policy.timeout},
         )
     except (httpx.InvalidURL, UnicodeError, ValueError) as error:
+        if len(request.url) > LONGEST_URL:
+            raise TransportError(
+                f"the URL is too long: {len(request.url)} characters, of at most {LONGEST_URL}"
+            ) from None
         raise TransportError(f"this is no URL that can be called: {type(error).__name__}") from None
     response = await pool.transport(sent.url).handle_async_request(sent)
     try:
@@ -189,36 +195,68 @@ async def _send(pool: _Pool, request: Request, policy: Policy) -> Response:
 
 
 async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
-    unpack = _unpacker(response.headers.get("content-encoding", "identity"))
+    unpacker = _unpacker(response.headers.get("content-encoding", "identity"))
     body = bytearray()
     assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - an async transport has no other
-    async for chunk in response.stream:
-        try:
-            body += chunk if unpack is None else unpack.decompress(chunk, most + 1 - len(body))
-        except zlib.error:
-            raise TransportError("the answer is packed in a damaged way") from None
-        if len(body) > most:
-            return bytes(body[:most]), True
+    try:
+        async for chunk in response.stream:
+            body += chunk if unpacker is None else unpacker.unpack(chunk, most + 1 - len(body))
+            if len(body) > most:
+                return bytes(body[:most]), True
+        if unpacker is not None:
+            unpacker.end()
+    except zlib.error:
+        raise TransportError("the answer is packed in a damaged way") from None
     return bytes(body), False
 
 
-def _unpacker(encoding: str) -> zlib._Decompress | None:
+_GZIP = b"\x1f\x8b"
+
+
+class _Unpacker:
+    """Unpacks gzip, which may have several members, or deflate."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(32 + zlib.MAX_WBITS)
+        self._begun = False
+
+    def unpack(self, data: bytes, most: int) -> bytes:
+        """Return what the next bytes hold; what is behind the last member is nothing."""
+        done = b""
+        while data and len(done) < most:
+            if self._member.eof:
+                if not data.startswith(_GZIP[: len(data)]):
+                    break
+                self._member = zlib.decompressobj(32 + zlib.MAX_WBITS)
+            self._begun = True
+            done += self._member.decompress(data, most - len(done))
+            data = self._member.unused_data
+        return done
+
+    def end(self) -> None:
+        """Raise zlib.error where the answer ends before its last member does."""
+        if self._begun and not self._member.eof:
+            raise zlib.error
+
+
+def _unpacker(encoding: str) -> _Unpacker | None:
     """Return what unpacks an encoding. None was asked for; some servers pack all the same."""
     name = encoding.strip().lower()
     if name in ("identity", ""):
         return None
     if name not in ("gzip", "x-gzip", "deflate"):
         raise TransportError("the answer is packed in a way that was not asked for")
-    return zlib.decompressobj(32 + zlib.MAX_WBITS)
+    return _Unpacker()
 
 
 def _redirected(request: Request, status: int, location: str) -> Request:
     """Return the request that a redirect asks for; it stays with the same scheme, host and port."""
     try:
         url = httpx.URL(request.url).join(location)
-    except httpx.InvalidURL:
+        same = _origin(url) == _origin(httpx.URL(request.url))
+    except (httpx.InvalidURL, UnicodeError):  # the latter: its host is no name
         raise TransportError(f"{_host(request)} redirects to what is no URL") from None
-    if _origin(url) != _origin(httpx.URL(request.url)):
+    if not same:
         raise TransportError(f"{_host(request)} redirects to another host, which is never followed")
     if status in (307, 308) or request.method in ("GET", "HEAD"):
         return attrs.evolve(request, url=str(url))

@@ -173,6 +173,19 @@ def test_secrets_are_hidden_in_all_that_comes_back(monkeypatch):
     assert outcome.metadata["stderr"] == "[hidden]\n"
 
 
+def test_no_part_of_a_secret_is_left_where_output_is_cut(monkeypatch):
+    """Neither before what was left out nor after it."""
+    monkeypatch.setenv("TOKEN", "t0ken-t0ken-t0ken-t0ken")
+    outcome = python(
+        "import os; t = os.environ['T']; print('a' * 25 + t + 'x' * 1000 + t + 'b' * 22, end='')",
+        env={"T": "${TOKEN}"},
+        max_output=110,
+    )
+    assert outcome.metadata["truncated"] is True
+    assert "t0ken" not in outcome.text
+    assert outcome.text.count("[hidden]") == 2
+
+
 def test_output_is_bounded_while_it_is_read():
     """Head and tail are kept, and the model is told how much there was."""
     outcome = python("print('a' * 2_000_000 + 'b' * 2_000_000)", max_output=64)

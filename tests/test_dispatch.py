@@ -1,12 +1,18 @@
 """Tests of dispatching: whatever a recipient does, the answer is a message a model can read."""
 
 import asyncio
+import base64
+import html
 import json
 import logging
+import re
 import threading
+import urllib.parse
 
 import attrs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from stubs import declared, echo
 
 from registry.cutting import clean, cut
@@ -497,6 +503,66 @@ def test_no_reply_shows_a_secret(monkeypatch):
     answer = dispatch(recipient, {"arguments": {"a": 1}})
     assert "Bearer [hidden], [hidden]" == reply_text(answer)
     assert {"url": "x?[hidden]", "n": 1, "status": "ok"} == answer["metadata"]
+
+
+FORMS = {
+    "line end": str.strip,
+    "json": lambda value: json.dumps(value)[1:-1],
+    "json with letters": lambda value: json.dumps(value, ensure_ascii=False)[1:-1],
+    "json of php": lambda value: json.dumps(value)[1:-1].replace("/", "\\/"),
+    "python": lambda value: repr(value)[1:-1],
+    "html": html.escape,
+    "path": urllib.parse.quote,
+    "percent in lower case": lambda value: re.sub(
+        "%..", lambda m: m[0].lower(), urllib.parse.quote_plus(value)
+    ),
+    "percent of a browser": lambda value: urllib.parse.quote(value, safe="!'()*"),
+    "basic": lambda value: base64.b64encode(value.encode()).decode(),
+    "basic with a user": lambda value: base64.b64encode(f"user:{value}".encode()).decode(),
+    "basic of a url": lambda value: base64.urlsafe_b64encode(f"u:{value}".encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("value", ['s3cr"et/\u00e9?+ <\\>k3y', "plain-token-123"])
+def test_a_secret_is_hidden_in_every_form(monkeypatch, form, value):
+    """No four characters of it are left, as whatever text an answer shows it."""
+    monkeypatch.setenv("TOKEN_FOR_TEST", value + "\n")
+    shown = form(value)
+    text = hide(f"<<{shown}>>", frozenset({"TOKEN_FOR_TEST"}))
+    assert "[hidden]" in text
+    left = text.replace("[hidden]", "")
+    # In base64 the same characters may stand for what was before it.
+    assert not any(shown[at : at + 4] in left for at in range(8, len(shown) - 6))
+
+
+@given(st.text("ab", min_size=4, max_size=20), st.text("ab ", max_size=30), st.integers(0, 60))
+def test_no_cut_leaves_a_part_of_a_secret(value, around, at):
+    """Wherever a text is cut, what is recognised of a value in it is masked at both sides of the cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOKEN_FOR_TEST", value)
+        whole = around + value + around
+        for part in (whole[:at], whole[at:]):
+            text = hide(part, frozenset({"TOKEN_FOR_TEST"}))
+            least = min(8, max(4, len(value) // 2))
+            assert value not in text
+            assert not any(text.endswith(value[:n]) for n in range(least, len(value)))
+            assert not any(text.startswith(value[-n:]) for n in range(least, len(value)))
+
+
+def test_parts_and_long_errors_show_no_secret(monkeypatch):
+    """A secret is taken out of texts beside the reply's, and before a text is cut in the middle of it."""
+    monkeypatch.setenv("TOKEN_FOR_TEST", "secret-of-a-test")
+
+    async def leak(arguments):
+        if arguments:
+            return Outcome("", parts=({"type": "resource", "text": "a secret-of-a-test", "n": 1},))
+        raise RecipientFailed("x" * 3_990 + "secret-of-a-test")
+
+    recipient = declared(leak, options=SECRET)
+    assert "x[hidden]" == reply_text(dispatch(recipient))[-9:]
+    answer = dispatch(recipient, {"arguments": {"a": 1}})
+    assert {"type": "resource", "text": "a [hidden]", "n": 1} == answer["content"]["parts"][1]
 
 
 def test_short_values_are_no_secrets(monkeypatch):

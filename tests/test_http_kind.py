@@ -331,6 +331,8 @@ def test_a_long_text_is_cut_while_it_is_read(monkeypatch):
         ('text/plain; charset="utf-8"; x=y', "\ufeffé".encode(), "é"),
         ("text/plain; charset=nope", "é".encode(), "é"),
         ("text/plain; charset=hex", "é".encode(), "é"),
+        ("text/plain; charset=punycode", b"a-b", "a-b"),
+        ("text/plain; charset=unicode_escape", rb"\x41", r"\x41"),
         ("text/plain", b"\xff", "\ufffd"),
     ],
 )
@@ -393,6 +395,27 @@ def test_secrets_are_hidden_in_what_comes_back(monkeypatch):
     outcome, server = ask({}, answer("you sent s3cret value"), headers={"X-Key": "${TOKEN}"})
     assert server.sent[0].header("X-Key") == "s3cret value"
     assert outcome.text == "you sent [hidden]"
+
+
+def test_no_part_of_a_secret_is_left_where_an_answer_is_cut(monkeypatch):
+    """Neither at the end of an excerpt nor where reading stopped."""
+    monkeypatch.setenv("TOKEN", "s3cret-s3cret-s3cret")
+    monkeypatch.setattr("registry.kinds.http.MOST_TEXT", 12)
+    headers = {"X-Key": "${TOKEN}"}
+    outcome, _ = ask({}, answer("x s3cret-s3cret-s3cret"), headers=headers)
+    assert outcome.text.startswith("x [hidden]\n… the answer is longer")
+    monkeypatch.setattr("registry.kinds.http.MOST_TEXT", 2_000)
+    outcome, _ = ask({}, answer("x" * 990 + "s3cret-s3cret-s3cret", "500 No"), headers=headers)
+    assert outcome.text.endswith("x[hidden]")
+
+
+def test_a_secret_that_an_answer_escapes_is_hidden(monkeypatch):
+    """Also where a part of its JSON is written anew."""
+    monkeypatch.setenv("TOKEN", "s3cret-\u00e9-value")
+    escaped = '{"a": {"b": "s3\\u0063ret-\\u00e9-value"}}'
+    for select in ("/a", "/a/b"):
+        outcome, _ = ask({}, answer(escaped), headers={"X-Key": "k ${TOKEN}"}, select=select)
+        assert outcome.text in {"[hidden]", '{"b":"[hidden]"}'}
 
 
 def test_no_log_and_no_error_has_a_secret(monkeypatch, caplog):

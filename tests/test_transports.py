@@ -76,6 +76,27 @@ def test_what_cannot_be_unpacked_is_an_error():
     assert "not asked for" in failure(answer(b"no", Content_Encoding="br"))
 
 
+@pytest.mark.parametrize("left", [1, 8, 15])
+def test_a_packed_answer_that_ends_too_early_is_an_error(left):
+    """Half a text is not passed off as the whole of it."""
+    packed = gzip.compress(b"hello" * 100)[:-left]
+    assert failure(answer(packed, Content_Encoding="gzip")) == "the answer is packed in a damaged way"
+
+
+@pytest.mark.parametrize(
+    ("packed", "wanted"),
+    [
+        (gzip.compress(b"one, ") + gzip.compress(b"two"), b"one, two"),
+        (gzip.compress(b"one") + bytes(8), b"one"),
+        (gzip.compress(b""), b""),
+        (b"", b""),
+    ],
+)
+def test_every_member_of_a_packed_answer_counts(packed, wanted):
+    """What is behind them does not, and nothing at all is an empty answer."""
+    assert run(answer(packed, Content_Encoding="gzip"))[0].body == wanted
+
+
 @pytest.mark.parametrize(
     ("answers", "policy", "text"),
     [
@@ -114,10 +135,18 @@ def test_a_connection_that_takes_too_long_is_an_error():
     assert text == "h took no connection within 2 seconds"
 
 
-@pytest.mark.parametrize("url", ["http://h/" + "x" * 70_000, "http://h:no/", "http://h/\n"])
-def test_a_url_that_nobody_can_call_is_an_error(url):
-    """It is refused before anything is sent."""
-    with pytest.raises(TransportError, match="no URL"):
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://h/" + "x" * 70_000, "too long: 70009 characters, of at most 65536"),
+        ("http://h:no/", "no URL"),
+        ("http://h/\n", "no URL"),
+        ("http://xn--zzzzz--9/", "no URL"),
+    ],
+)
+def test_a_url_that_nobody_can_call_is_an_error(url, reason):
+    """It is refused before anything is sent, and a model that made it too long is told so."""
+    with pytest.raises(TransportError, match=reason):
         asyncio.run(fetch(Request("GET", url), Policy()))
 
 
@@ -203,7 +232,7 @@ def test_redirects_have_an_end():
     assert "more than 5 times" in failure(redirect("/"), redirects="same-host")
 
 
-@pytest.mark.parametrize("place", ["http://h:no/", "http://[x]/"])
+@pytest.mark.parametrize("place", ["http://h:no/", "http://[x]/", "http://xn--zzzzz--9/"])
 def test_a_redirect_to_what_is_no_url_is_an_error(place):
     """It is not followed."""
     assert "no URL" in failure(redirect(place), redirects="same-host")

@@ -46,15 +46,16 @@ class CommandRecipient(Declared):
         from registry.processes import run
 
         most = self.SPEC.max_output or MOST
-        ended = await run(self._program(arguments), seconds=self.SPEC.timeout, most=most)
-        outcome = self._outcome(ended)
         variables = variables_of(type(self))
-        text, _ = cut(hide(outcome.text, variables), most)
-        metadata = {
-            key: hide(value, variables) if isinstance(value, str) else value
-            for key, value in outcome.metadata.items()
-        }
-        return attrs.evolve(outcome, text=text, metadata=metadata)
+        ended = await run(
+            self._program(arguments),
+            seconds=self.SPEC.timeout,
+            most=most,
+            hide=lambda text: hide(text, variables),
+        )
+        outcome = self._outcome(ended)
+        text, _ = cut(outcome.text, most)
+        return attrs.evolve(outcome, text=text)
 
     def _program(self, arguments: dict[str, Any]) -> Program:
         from registry.placeholders import Absent, Filler

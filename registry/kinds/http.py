@@ -59,7 +59,8 @@ class HttpRecipient(Declared):
             return Outcome(f"no complete answer within {self.SPEC.timeout:g} seconds", "timeout")
         except TransportError as error:
             raise TransportError(hide(str(error), variables)) from None
-        outcome = outcome_of(response, options)
+        outcome = outcome_of(response, options, lambda text: hide(text, variables))
+        # Once more: what was escaped in the answer's JSON is plain now.
         return attrs.evolve(outcome, text=hide(outcome.text, variables))
 
     def _policy(self, options: HttpOptions) -> Policy:

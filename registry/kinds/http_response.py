@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import http
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,26 @@ from registry.messages import Outcome
 from registry.placeholders import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from registry.specs import HttpOptions
     from registry.transports import Response
 
 #: Characters of a body that an error shows.
 EXCERPT = 1_000
+#: Encodings of Python that no answer is written in; those of host names take quadratic time.
+_NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
 
 
-def outcome_of(response: Response, options: HttpOptions) -> Outcome:
-    """Turn an answer into an outcome; a status other than 2xx is an error."""
+def outcome_of(
+    response: Response, options: HttpOptions, hide: Callable[[str], str] = lambda text: text
+) -> Outcome:
+    """Turn an answer into an outcome; a status other than 2xx is an error.
+
+    ``hide`` keeps secrets out of texts. It sees them before they are cut, where it still knows all of them.
+    """
     metadata: dict[str, Any] = {"http_status": response.status}
-    body = _text(response)
+    body = hide(_text(response))
     if not 200 <= response.status < 300:
         return Outcome(_failure(response.status, body), "error", metadata)
     if options.response == "json" or options.select is not None:
@@ -83,7 +93,8 @@ def _text(response: Response) -> str:
     charset = response.headers.get("content-type", "").lower().partition("charset=")[2]
     name = charset.partition(";")[0].strip().strip("\"'") or "utf-8"
     try:
-        text = response.body.decode(name, "replace")
+        name = codecs.lookup(name).name
+        text = response.body.decode("utf-8" if name in _NO_CHARSETS else name, "replace")
     except (LookupError, ValueError):  # a charset that nobody knows, or one that is no text encoding
         text = response.body.decode("utf-8", "replace")
     return text.removeprefix("\ufeff")
