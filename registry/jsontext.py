@@ -62,6 +62,19 @@ def parse_json(text: str) -> Any:
         raise NotJsonError("a number has too many digits") from None
 
 
+def json_data(value: Any) -> Any:
+    """Return a value as JSON data that every reader takes: what is none of its types becomes a text.
+
+    Raises:
+        NotJsonError: it has a number that is not finite, a key that is no text, or itself inside.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJsonError("this is no JSON data") from error
+    return json.loads(_SURROGATE.sub("\ufffd", text))
+
+
 def is_suspicious(text: str, depth: int) -> bool:
     """Tell whether parsed text may be nested deeper than ``depth``, or have characters that are none."""
     if "\\ud" in text or "\\uD" in text or text.count("[") + text.count("{") > depth:

@@ -21,6 +21,8 @@ import contextvars
 import math
 from typing import TYPE_CHECKING, Any, Protocol
 
+from registry.jsontext import NotJsonError, json_data
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -63,11 +65,17 @@ def report_progress(done: float, total: float | None = None, message: str | None
         raise ValueError(f"progress is told in finite numbers, not {done!r} of {total!r}")
     listener = _LISTENER.get()
     if listener is not None:
-        listener.progress(done, total, message)
+        listener.progress(
+            _number(done),
+            None if total is None else _number(total),
+            None if message is None else _text(str(message)),
+        )
 
 
 def log(level: str, data: Any, *, logger: str | None = None) -> None:
     """Send a message, a text or JSON-like data, at one of the eight `LEVELS`.
+
+    Data that is no JSON is sent as Python shows it.
 
     Raises:
         ValueError: there is no such level.
@@ -76,7 +84,21 @@ def log(level: str, data: Any, *, logger: str | None = None) -> None:
         raise ValueError(f"unknown log level {level!r}: choose one of {', '.join(LEVELS)}")
     listener = _LISTENER.get()
     if listener is not None:
-        listener.log(level, data, logger)
+        try:
+            sent = json_data(data)
+        except NotJsonError:
+            sent = _text(repr(data))
+        listener.log(level, sent, logger)
+
+
+def _number(value: float) -> float:
+    """Return a number as JSON has it: a fraction or a decimal is none."""
+    return value if type(value) in {int, float} else float(value)
+
+
+def _text(text: str) -> str:
+    found: str = json_data(text)
+    return found
 
 
 def listener() -> Listener | None:

@@ -39,8 +39,9 @@ class _Job:
         error: BaseException | None = None
         try:
             value = self.function()
-        except StopIteration as stop:  # no future takes one
-            error = RuntimeError(f"the function raised StopIteration({stop.value!r})")
+        # No future takes the first, and the others would end the loop; a user's Ctrl-C never comes here.
+        except (StopIteration, KeyboardInterrupt, GeneratorExit) as caught:
+            error = RuntimeError(f"the function raised {caught!r}")
         except BaseException as caught:  # noqa: BLE001 - it belongs to whoever waits
             error = caught
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more

@@ -233,11 +233,17 @@ def test_a_thread_sees_the_callers_context():
             await in_thread(look, 1, key="bad")
         with pytest.raises(RuntimeError, match="StopIteration"):
             await in_thread(next, iter(()))
+        for kind in (KeyboardInterrupt, GeneratorExit):  # which would end the loop, and all that it serves
+            with pytest.raises(RuntimeError, match=kind.__name__):
+                await in_thread(raise_now, kind)
         with pytest.raises(SystemExit):
             await in_thread(exit_now)
 
     def exit_now():
         raise SystemExit(3)
+
+    def raise_now(kind):
+        raise kind
 
     asyncio.run(main())
 

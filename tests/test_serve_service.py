@@ -1,7 +1,11 @@
 """What is served, apart from how."""
 
 import asyncio
+import json
 import pathlib
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
 
 import mcp_registry
 import pytest
@@ -143,6 +147,25 @@ def test_without_a_listener_reports_go_nowhere():
     with pytest.raises(ValueError, match="unknown log level 'loud'"):
         log("loud", "x")
     assert 8 == len(LEVELS)
+
+
+def test_reports_are_sent_as_json_data():
+    """What is none is told as a text, so that no report and no answer behind it is ever lost."""
+    ears, cyclic = Ears(), []
+    cyclic.append(cyclic)
+    with listening(ears):
+        report_progress(Fraction(1, 2), Fraction(2), Path("a"))
+        for data in ({"when": date(2024, 1, 2)}, float("nan"), {(1, 2): 3}, cyclic, "\ud800"):
+            log("info", data)
+    assert [
+        (0.5, 2.0, "a"),
+        ("info", {"when": "2024-01-02"}, None),
+        ("info", "nan", None),
+        ("info", "{(1, 2): 3}", None),
+        ("info", "[[...]]", None),
+        ("info", "\ufffd", None),
+    ] == ears.heard
+    assert json.dumps(ears.heard, allow_nan=False)
 
 
 # --- pages
@@ -304,7 +327,17 @@ def test_completion_has_at_most_a_hundred_values():
 
 
 def shaped(*parts, **metadata):
-    return result_of({"content": {"parts": list(parts)}, "metadata": {"status": "ok", **metadata}})
+    return result_of(
+        {
+            "author": {"name": "r"},
+            "content": {"parts": list(parts)},
+            "metadata": {"status": "ok", **metadata},
+        }
+    )
+
+
+def _as_text(**part):
+    return {"type": "text", "text": json.dumps(part)}
 
 
 @pytest.mark.parametrize(
@@ -336,6 +369,13 @@ def shaped(*parts, **metadata):
         ({"type": "hologram", "é": 1}, {"type": "text", "text": '{"type": "hologram", "é": 1}'}),
         ({"type": "image"}, {"type": "text", "text": '{"type": "image"}'}),
         (7, {"type": "text", "text": "7"}),
+        ({"type": "image", "mime_type": "a/b", "data": 5}, _as_text(type="image", mime_type="a/b", data=5)),
+        ({"type": "o", "x": Path("a")}, _as_text(type="o", x="a")),
+        ({"type": "o", (1, 2): 3}, {"type": "text", "text": "{'type': 'o', (1, 2): 3}"}),
+        (
+            {"type": "resource", "uri": Path("a"), "text": 3, "mime_type": Path("b")},
+            {"type": "resource", "resource": {"uri": "a", "text": "3", "mimeType": "b"}},
+        ),
     ],
 )
 def test_every_part_has_a_shape(part, expected):
@@ -355,6 +395,18 @@ def test_structured_content_and_status_come_from_the_metadata():
     assert {"a": 1} == shaped("x", structured={"a": 1})["structuredContent"]
     assert "structuredContent" not in shaped("x", structured=[1])
     assert shaped("x", status="timeout")["isError"]
+
+
+def test_structured_content_is_json_data(caplog):
+    """What JSON has no type for is sent as a text; what it cannot hold is left out, and the log says so."""
+    assert {"when": "2024-01-02", "\ufffd": 1} == shaped(
+        "x", structured={"when": date(2024, 1, 2), "\ud800": 1}
+    )["structuredContent"]
+    assert "" == caplog.text
+    for wrong in (float("nan"), {(1, 2): 3}):
+        result = shaped("x", structured={"a": wrong})
+        assert {"content": [{"type": "text", "text": "x"}], "isError": False} == result
+        assert "r: its structured content is no JSON data" in caplog.text
 
 
 def test_the_service_keeps_recipients_open():

@@ -260,6 +260,15 @@ def test_without_the_sdk_newer_revisions_are_declined(monkeypatch):
     assert "2025-06-18" == agreed["result"]["protocolVersion"]
 
 
+def test_every_line_is_utf8():
+    """Also where a client's own words, which an answer repeats, are none: JSON has an escape for them."""
+    _, answer = served(
+        line(INITIALIZE),
+        b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/call","params":{"name":"\\udfff"}}\n',
+    )
+    assert ("\ud800", "Unknown tool: \udfff") == (answer["id"], answer["error"]["message"])
+
+
 def test_a_client_that_is_gone_ends_the_writing():
     """Writing to a client that has hung up fails in silence."""
 

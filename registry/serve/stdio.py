@@ -113,12 +113,15 @@ class Writer:
         self._thread.start()
 
     def send(self, message: dict[str, Any]) -> None:
-        """Write a message as one line of JSON."""
-        self.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+        """Write a message as one line of JSON, in ASCII where UTF-8 has no characters for it."""
+        try:
+            self.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+        except UnicodeEncodeError:
+            self.send_text(json.dumps(message, separators=(",", ":")))
 
     def send_text(self, text: str) -> None:
         """Write a line."""
-        self._queue.put(text.encode("utf-8", "surrogatepass") + b"\n")
+        self._queue.put(text.encode() + b"\n")
 
     def _write(self) -> None:
         with contextlib.suppress(OSError):  # the client is gone
