@@ -12,6 +12,7 @@ import time
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 
 OPEN = {"type": "object", "properties": {"x": {"type": "integer", "default": None}}}
 BASE64 = "AAEC"
@@ -57,7 +58,7 @@ async def list_tools(context, params):
     return types.ListToolsResult(tools=tools, next_cursor="2")
 
 
-async def call_tool(context, params):  # noqa: PLR0911 - one answer for each tool
+async def call_tool(context, params):  # noqa: C901, PLR0911 - one answer for each tool
     match params.name:
         case "pid":
             return result(text(os.getpid()))
@@ -80,6 +81,8 @@ async def call_tool(context, params):  # noqa: PLR0911 - one answer for each too
         case "die":
             print("dying of", os.environ.get("STAND_IN", "nothing"), file=sys.stderr, flush=True)
             os._exit(3)
+        case "refuse" if params.arguments:
+            raise MCPError(-32000, "quota used up")
         case "refuse":
             raise ValueError("no such luck")
     return result(text(f"{params.name} {params.arguments}"))

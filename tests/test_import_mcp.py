@@ -187,6 +187,12 @@ def test_a_name_that_is_taken_is_an_error():
     assert "which is in the file" in caught.value.report.errors[1].message
     assert "which is made of tool 'a.b'" in caught.value.report.errors[0].message
     assert {"f.toml"} == {error.file for error in errors}
+    assert ["declare one of them under a name of your own", "choose other names with a prefix"] == [
+        error.hint.split(", ")[0] for error in errors
+    ]
+    by_hand = '[recipients.other]\nkind = "mcp"\nserver = "clock"\ntool = "a/b"\ndescription = "x"\n'
+    done = imported(by_hand, Tool("a.b", "x", {}), Tool("a/b", "y", {}))
+    assert (("clock_a_b",), ("other",)) == (done.added, done.updated)
     assert ("my_tell",) == imported(taken, TELL, prefix="my_").added
 
 

@@ -355,14 +355,37 @@ def test_what_a_server_refuses_is_told():
     assert "MCP server 'stand-in' failed answering a call of 'refuse'" in str(error)
 
 
+def test_a_server_may_use_the_code_of_a_closed_connection():
+    """Its own error is told, and the connection lives on."""
+    target = target_of(server(env={"STAND_IN": "quota"}), None)
+
+    async def ask(tool, arguments):
+        return await call_tool(target, tool, arguments, check=lambda tool: None, limit=ENOUGH)
+
+    async def scenario():
+        before = await ask("pid", {})
+        with pytest.raises(RecipientFailed, match="quota used up") as caught:
+            await ask("refuse", {"x": 1})
+        assert not isinstance(caught.value, TransportError)
+        assert before == await ask("pid", {})
+
+    asyncio.run(scenario())
+
+
+def test_media_that_is_no_base64_is_an_error():
+    """What cannot be read is not passed off as nothing."""
+    with pytest.raises(TransportError, match="data of type image that is not base64"):
+        outcome_of({"content": [{"type": "image", "data": "@@@@", "mimeType": "image/png"}]})
+
+
 def test_an_unforeseen_error_of_the_client_is_an_error_of_the_transport(monkeypatch):
     """Whatever the SDK raises becomes an error that says what was being done."""
 
     async def broken(link):
-        raise ZeroDivisionError("oh\nno")
+        raise ZeroDivisionError("oh\n  no\nwhat\never")
 
     monkeypatch.setattr(mcp_client, "_all_tools", broken)
-    with pytest.raises(TransportError, match=r"failed telling its tools: ZeroDivisionError: oh$"):
+    with pytest.raises(TransportError, match=r"failed telling its tools: ZeroDivisionError: oh no what$"):
         asyncio.run(list_tools(Target("odd", (*STAND_IN, "good")), ENOUGH))
 
 

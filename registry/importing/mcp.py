@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from registry.mcp_client import Tool
 
 _OTHER_NAMES = "choose other names with a prefix, or rename the recipient"
+_BY_HAND = (
+    "declare one of them under a name of your own, with kind, server, tool and description, and import again:"
+    " names in the file are kept"
+)
 
 
 @attrs.frozen
@@ -104,9 +108,11 @@ def import_tools(
             continue
         name = recipient_name(start, item.tool)
         if name in recipients or name in new:
-            owner = "in the file" if name in recipients else f"made of tool {new[name].tool!r}"
+            taken = name in recipients
+            owner = "in the file" if taken else f"made of tool {new[name].tool!r}"
             message = f"tool {item.tool!r} would be recipient {name!r}, which is {owner}"
-            faults.append(fault("name-collision", message, file, hint=_OTHER_NAMES))
+            hint = _OTHER_NAMES if taken else _BY_HAND
+            faults.append(fault("name-collision", message, file, hint=hint))
         new.setdefault(name, item)
     if faults:
         raise InvalidRegistry(Report(faults))

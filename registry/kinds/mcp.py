@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry.exceptions import RecipientFailed
+from registry.exceptions import RecipientFailed, TransportError
 from registry.kinds.declared import Declared
 from registry.messages import STRUCTURED, Outcome
 
@@ -111,7 +111,11 @@ def _changed(name: str, options: McpOptions, changes: list[str]) -> str:
 
 
 def outcome_of(result: Mapping[str, Any]) -> Outcome:
-    """Return what a ``tools/call`` result comes to: its texts as one, everything else as parts."""
+    """Return what a ``tools/call`` result comes to: its texts as one, everything else as parts.
+
+    Raises:
+        TransportError: data in it is not base64.
+    """
     texts: list[str] = []
     parts: list[dict[str, Any]] = []
     for item in result.get("content", ()):
@@ -139,5 +143,8 @@ def _part(item: Mapping[str, Any]) -> dict[str, Any]:
         part["mime_type"] = source["mimeType"]
     encoded = source.get("data", source.get("blob"))
     if encoded is not None:
-        part["data"] = base64.b64decode(encoded)
+        try:
+            part["data"] = base64.b64decode(encoded, validate=True)
+        except ValueError:
+            raise TransportError(f"the server sent data of type {item['type']} that is not base64") from None
     return part

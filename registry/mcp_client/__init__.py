@@ -32,6 +32,9 @@ DEFAULT_TIMEOUT = 30.0
 _MOST_TOOLS = 10_000
 #: Characters of a foreign error that are repeated.
 _LONGEST = 300
+_LINES = 3
+#: What the SDK says where a connection is closed.
+_CLOSED = "Connection closed"
 
 
 @attrs.frozen
@@ -180,7 +183,8 @@ def _told(link: Link, doing: str, limit: float) -> Iterator[None]:
     except TimeoutError as error:
         raise TransportError(f"{name} took more than {limit:g} seconds {doing}{link.last_words()}") from error
     except MCPError as error:
-        if error.code != CONNECTION_CLOSED:
+        # Servers have their own errors under the very code that the SDK gives to a closed connection.
+        if (error.code, error.message) != (CONNECTION_CLOSED, _CLOSED):
             raise RecipientFailed(f"{name} failed {doing}: {error.message[:_LONGEST]}") from error
         link.bury()
         raise TransportError(f"{name} closed the connection {doing}{link.last_words()}") from error
@@ -188,5 +192,6 @@ def _told(link: Link, doing: str, limit: float) -> Iterator[None]:
         what = f"{error.filename}: " if error.filename else ""
         raise TransportError(f"{name} cannot be reached: {what}{error.strerror or error}") from error
     except Exception as error:
-        text = f"{type(error).__name__}: {error}".splitlines()[0][:_LONGEST]
+        lines = f"{type(error).__name__}: {error}".splitlines()[:_LINES]  # what is wrong, where, and how
+        text = " ".join(line.strip() for line in lines)[:_LONGEST]
         raise TransportError(f"{name} failed {doing}: {text}{link.last_words()}") from error

@@ -78,8 +78,8 @@ def result_of(reply: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``tools/call`` answers with a recipient's reply message.
 
     An empty text beside other parts is left out. An object under ``structured`` in the metadata is the
-    structured content, as far as it is JSON data. A status that is not ``ok`` makes it a result that the model
-    reads as an error.
+    structured content, as far as it is JSON data. A status that is not ``ok`` makes it a result that the
+    model reads as an error.
     """
     metadata = reply["metadata"]
     content = [_content(part) for part in reply["content"]["parts"]]
