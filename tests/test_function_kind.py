@@ -7,6 +7,7 @@ import datetime as dt
 import decimal
 import enum
 import functools
+import json
 import pathlib
 import sys
 import threading
@@ -161,6 +162,11 @@ def prints_late():
     DONE.set()
 
 
+class Dates(typing.NamedTuple):
+    n: object
+    when: object
+
+
 def returns(what):
     cyclic = []
     cyclic.append(cyclic)
@@ -173,6 +179,10 @@ def returns(what):
         "attrs": Point(1.0),
         "date": dt.date(2024, 1, 2),
         "set": {"b", "a"},
+        "mixed set": {"b", 1},
+        "dates": Dates(1, dt.date(2024, 1, 2)),
+        "keys": {1: {2}, None: Point(1.0)},
+        "bytes": {"a": [b"x"]},
         "nan": float("nan"),
         "object": object(),
         "cyclic": cyclic,
@@ -352,6 +362,8 @@ def test_a_class_can_be_called(kind, annotations):
         ("attrs", ('{"x": 1.0, "label": ""}', "ok")),
         ("date", ('"2024-01-02"', "ok")),
         ("set", ('["a", "b"]', "ok")),
+        ("mixed set", ('["b", 1]', "ok")),
+        ("dates", ('[1, "2024-01-02"]', "ok")),
     ],
 )
 def test_a_result_becomes_text(what, wanted):
@@ -360,11 +372,27 @@ def test_a_result_becomes_text(what, wanted):
     assert (found.text, found.status) == wanted
 
 
-@pytest.mark.parametrize("what", ["nan", "object", "cyclic", "deep"])
-def test_a_result_that_is_no_json_is_an_error(what):
-    """The text says what it was."""
-    with pytest.raises(RecipientFailed, match="which is not all JSON data"):
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        ("nan", "of type float, which is not all JSON data: Out of range"),
+        ("object", "of type object, which is not all JSON data: there is no JSON for a object"),
+        ("bytes", "of type dict, which is not all JSON data: there is no JSON for a bytes"),
+        ("cyclic", "of type list, which is not all JSON data: "),
+        ("deep", "of type list, which is not all JSON data: "),
+    ],
+)
+def test_a_result_that_is_no_json_is_an_error(what, reason):
+    """The text says what it was, and what in it is none."""
+    with pytest.raises(RecipientFailed, match=reason):
         call("returns", what=what)
+
+
+def test_structured_content_is_what_the_text_says():
+    """Whatever the function's own dict holds: sets, dates and keys are there as JSON has them."""
+    found = outcome(f"{__name__}:returns", {"what": "keys"})
+    assert found.metadata["structured"] == json.loads(found.text)
+    assert found.text == '{"1": [2], "null": {"x": 1.0, "label": ""}}'
 
 
 def test_what_a_function_raises_passes_through():

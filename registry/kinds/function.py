@@ -20,17 +20,28 @@ if TYPE_CHECKING:
     from registry.specs import FunctionOptions
 
 
-def _listed(value: Any) -> list[Any]:
+def _plain(value: Any) -> Any:
+    """Return JSON data for a value that is none, wherever it stands in a result."""
+    from registry.converter import unstructure_result
+
     if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    raise TypeError
+        try:
+            return sorted(value)
+        except TypeError:  # not all of them can be compared
+            return sorted(value, key=repr)
+    found = unstructure_result(value)
+    if type(found) is type(value):
+        raise TypeError(f"there is no JSON for a {type(value).__name__}")
+    return found
 
 
 #: Results that need no structuring to be JSON.
 _SCALARS = frozenset({bool, float, int})
 #: Integers below this are the same as text and as JSON, and never too long to print.
 _PLAIN = 1 << 64
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_listed)
+#: Characters of what Python says about a result.
+_LONGEST_REASON = 200
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain)
 
 
 @attrs.frozen
@@ -131,7 +142,9 @@ class FunctionRecipient(Declared):
 
                 result = unstructure_result(result)
             text = _ENCODER.encode(result)
-            return Outcome(text, metadata={STRUCTURED: result}) if type(result) is dict else Outcome(text)
         except (TypeError, ValueError, RecursionError) as error:
-            kind = type(result).__name__
-            raise RecipientFailed(f"{self._call} returned a {kind}, which is not all JSON data") from error
+            what = f"{self._call} returned a value of type {type(result).__name__}"
+            reason = str(error)[:_LONGEST_REASON]
+            raise RecipientFailed(f"{what}, which is not all JSON data: {reason}") from error
+        # Read again: a set or a key that is a number is in the text as JSON has it.
+        return Outcome(text, metadata={STRUCTURED: json.loads(text)} if type(result) is dict else {})
