@@ -33,10 +33,11 @@ def bound(slot: Slot, call: Call) -> dict[str, Any] | None:
     if slot.declared:
         found: dict[str, Any] = recipient.arguments_of(call)  # type: ignore[attr-defined] # ``declared``
         return found
-    if call.text is not None and recipient.INPUT_SCHEMA is None:
+    checked_as = recipient.checked_as()
+    if call.text is not None and checked_as.INPUT_SCHEMA is None:
         return None
     arguments = recipient.bind_arguments(call.raw)
-    missing = [name for name in recipient.REQUIRED_ARGS if name not in arguments]
+    missing = [name for name in checked_as.REQUIRED_ARGS if name not in arguments]
     if missing:
         raise InvalidArguments("invalid-arguments", [f"{name}: is required" for name in missing])
     return arguments

@@ -113,6 +113,11 @@ class Recipient(metaclass=RecipientMeta):
             cls._BINDER = binder
         return binder(raw)
 
+    @classmethod
+    def checked_as(cls) -> type[Recipient]:
+        """Return the class whose `INPUT_SCHEMA` and `REQUIRED_ARGS` a call has to fit."""
+        return cls
+
     def _uuid(self) -> str:
         """Return a new random identifier for a reply."""
         return str(uuid.uuid4())

@@ -31,6 +31,12 @@ class Counter(Recipient):
     async def __aexit__(self, *error):
         LOG.append("exit")
 
+class Picky(Recipient):
+    REQUIRED_ARGS = ("step",)
+
+    def process(self, message, **kwargs):
+        return message["message"]
+
 class Outer:
     class Inner(Recipient):
         async def aprocess(self, message, **kwargs):
@@ -77,6 +83,25 @@ def test_arguments_are_checked_by_the_declared_or_the_own_schema(folder):
     other = declared(folder, "own_things:Counter", "parameters = { name = { type = 'string' } }")
     with pytest.raises(InvalidArguments):
         other.bind_arguments({"step": 3})
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "status"),
+    [
+        ("own_things:Counter", {"message": "no arguments"}, "invalid-arguments"),
+        ("own_things:Counter", {"message": '{"step": 1}'}, "ok"),
+        ("own_things:Picky", {"arguments": {}}, "invalid-arguments"),
+        ("own_things:Picky", {"arguments": {"step": 1}}, "ok"),
+        ("own_things:Picky", {"message": "any text"}, "ok"),
+    ],
+)
+def test_a_dispatched_call_is_checked_as_one_of_the_own_class(folder, path, message, status):
+    """Declared in a file or registered as it is, the class is sent the same calls."""
+    snapshot = {"own": declared(folder, path)}
+    found = [Dispatcher(snapshot).dispatch({"recipient": "own", **message})["metadata"]["status"]]
+    bare = {"own": snapshot["own"].own_class()}
+    found.append(Dispatcher(bare).dispatch({"recipient": "own", **message})["metadata"]["status"])
+    assert [status, status] == found
 
 
 def test_the_own_class_is_opened_and_closed(folder):

@@ -174,12 +174,14 @@ def test_check_imports_only_when_asked(run, tmp_path):
         "[recipients.b]\nkind = 'function'\ndescription = 'x'\ncall = 'math:pi'\n"
         "[recipients.c]\nkind = 'function'\ndescription = 'x'\ncall = 'math:nope'\n"
         "[recipients.d]\nkind = 'python'\ndescription = 'x'\n"
+        "[recipients.e]\nkind = 'class'\ndescription = 'x'\nclass = 'math:sqrt'\n"
+        "[recipients.f]\nkind = 'class'\ndescription = 'x'\nclass = 'registry:PythonRecipient'\n"
     )
     assert OK == run("check", "r.toml")[0]
     code, out, _ = run("check", "--import", "--format", "json", "r.toml")
     assert FOUND == code
     found = json.loads(out)["diagnostics"]
-    assert [5, 9, 13] == [diagnostic["line"] for diagnostic in found]
+    assert [5, 9, 13, 20] == [diagnostic["line"] for diagnostic in found]
     assert OK == run("check", "--import")[0]
     code, out, err = run("check", "--import", "gone.toml", "bad.toml")
     assert (UNABLE, True) == (code, "unknown-key" in out)

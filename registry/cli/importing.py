@@ -9,6 +9,7 @@ from registry.exceptions import RecipientFailed
 from registry.import_paths import import_object
 from registry.loading.locate import locate
 from registry.loading.read import read
+from registry.recipient import Recipient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +34,12 @@ def _faults(document: Document, sources: Sources) -> Iterator[Fault]:
         except RecipientFailed as error:
             yield Fault("bad-import-path", str(error), document, ("recipients", name, key))
             continue
-        if not callable(found):
+        message = ""
+        if key == "class" and not (isinstance(found, type) and issubclass(found, Recipient)):
+            message = f"{wanted} is no subclass of registry.Recipient"
+        elif not callable(found):
             message = f"{wanted} is a {type(found).__name__}, which cannot be called"
+        if message:
             yield Fault("bad-import-path", message, document, ("recipients", name, key))
 
 

@@ -41,6 +41,11 @@ class ClassRecipient(Recipient):
         return found
 
     @classmethod
+    def checked_as(cls) -> type[Recipient]:
+        """Return the user's class, except where the declaration has an input schema."""
+        return cls.own_class() if cls.INPUT_SCHEMA is None else cls
+
+    @classmethod
     def bind_arguments(cls, raw: Any) -> dict[str, Any]:
         """Check arguments against the declared input schema or, where none is declared, the class's own."""
         if cls.INPUT_SCHEMA is None:
