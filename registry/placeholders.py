@@ -17,7 +17,7 @@ import attrs
 
 from registry.exceptions import RecipientFailed
 from registry.secrets import REFERENCE, secret
-from registry.template import Each, If, Slot, scan
+from registry.template import Each, If, Slot, renamed, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def _parse(text: str, dashed: tuple[str, ...]) -> _Parsed:
         while alias in marked or alias in aliases:
             alias += "_"
         aliases[alias] = name
-        marked = re.sub(rf"(?<!\{{)\{{{re.escape(name)}(?=[}}:!])", f"{{{alias}", marked)
+        marked = renamed(marked, name, alias)
     found = scan(marked)
     names = frozenset(aliases.get(name, name) for name in found.variables)
     problem = f"{found.errors[0].message} [{found.errors[0].code}]" if found.errors else ""
@@ -182,7 +182,8 @@ class _Filling:
         try:
             return slot.print(value) if slot.spec or slot.json else text_of(value)
         except (TypeError, ValueError) as error:
-            raise RecipientFailed(f"{self.path}: {slot.name} cannot be printed as the file asks") from error
+            name = self.aliases.get(slot.name, slot.name)
+            raise RecipientFailed(f"{self.path}: {name} cannot be printed as the file asks") from error
 
     def _each(self, node: Each, items: Mapping[str, Any]) -> Iterator[Piece]:
         value = self._value(node.name, items)

@@ -14,7 +14,7 @@ import attrs
 from registry.exceptions import TemplateError
 from registry.template_parts import Each, If, Placeholder, Problem, Scan, Slot, line_and_column
 from registry.template_run import EMPTY, MAX_OUTPUT, Run
-from registry.template_scan import MAX_DEPTH, scan
+from registry.template_scan import MAX_DEPTH, renamed, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,7 @@ __all__ = [
     "Slot",
     "Template",
     "line_and_column",
+    "renamed",
     "scan",
 ]
 

@@ -318,3 +318,10 @@ class _Scanner:
         self.problems.append(
             Problem("unbalanced-brace", message, start, start + 1, hint, Severity.WARNING),
         )
+
+
+def renamed(text: str, name: str, alias: str) -> str:
+    """Return a template in which a value has another name: in placeholders, ``{#if}`` and ``{#each}``."""
+    here = re.escape(name)
+    places = rf"#if +(?={here}\}})|#each +(?={here} )|(?={here}[}}:!])"
+    return re.sub(rf"(?<!\{{)\{{({places}){here}", lambda found: f"{{{found[1]}{alias}", text)

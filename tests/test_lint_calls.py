@@ -46,6 +46,10 @@ def test_a_placeholder_of_a_command_names_a_declared_argument(line, where):
 def test_arguments_with_a_dash_may_stand_in_braces():
     """The name of such an argument is no identifier, and a placeholder all the same."""
     assert [] == found(COMMAND.format('argv = ["x", "{on-x}", "{word}"]'))
+    assert [] == found(COMMAND.format('argv = ["x", "{#if on-x}{on-x}{/if}", "{#each on-x as w}{w}{/each}"]'))
+    assert ["undeclared-argument recipients.a.argv.1 [{on_x}]"] == found(
+        COMMAND.format('argv = ["x", "{on_x}"]')
+    )
     assert ["looks-like-placeholder recipients.a.argv.1 [{no-x}]"] == found(
         COMMAND.format('argv = ["x", "{no-x}"]')
     )

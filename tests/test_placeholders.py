@@ -27,6 +27,8 @@ def fill(text, values, schema=None):
         ("{first-name}{first_name}", {"first-name": "A", "first_name": "B"}, "AB"),
         ("{a-b}{a_b_}{a_b}", {"a-b": "1", "a_b": "2", "a_b_": "3"}, "132"),
         ("{{first-name}}", {"first-name": "A"}, "{first-name}"),
+        ("{#if a-b}{a-b}{#else}none{/if}", {"a-b": "1"}, "1"),
+        ("{#each a-b as x}{x}{a-c}{/each}", {"a-b": [1, 2], "a-c": "-"}, "1-2-"),
         ("{#if x}<{x}>{#else}none{/if}", {"x": 0}, "<0>"),
         ("{#if x}<{x}>{#else}none{/if}", {"x": None}, "none"),
         ("{#each x as y}{y},{/each}", {"x": ["a", None, 2]}, "a,null,2,"),

@@ -91,6 +91,7 @@ def test_a_packed_answer_that_ends_too_early_is_an_error(left):
         (gzip.compress(b""), b""),
         (b"", b""),
     ],
+    ids=["two", "padded", "empty", "nothing"],
 )
 def test_every_member_of_a_packed_answer_counts(packed, wanted):
     """What is behind them does not, and nothing at all is an empty answer."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from registry.loading.lint.calls import SECRET_HEADER, SECRET_QUERY
 from registry.loading.lint.texts import Text, bad_references, server_texts, tool_texts, without_environment
 from registry.suggest import nearest
-from registry.template import scan
+from registry.template import renamed, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,8 @@ _SECRET_VALUE = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AKIA[0-9A-Z]{16}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35}|glpat-[A-Za-z0-9_-]{20})"
 )
+#: Stands for the dash of a name, in as many characters: a letter that no file has in a name.
+_DASH = "\ua7f7"
 _SCHEMES = re.compile(r"(?:bearer|basic|token|digest|apikey)?\s*\Z", re.IGNORECASE)
 
 
@@ -70,8 +72,8 @@ def _placeholders(entry: Entry, text: Text, declared: Any) -> Iterator[Fault]:
     plain, names = without_environment(text.value), dict.fromkeys(declared or ())
     for name in [name for name in names if "-" in name]:
         # Such an argument may stand in braces too; the template grammar knows identifiers only.
-        names[alias := name.replace("-", "_")] = None
-        plain = re.sub(rf"(?<!\{{)\{{{re.escape(name)}(?=[}}:!])", f"{{{alias}", plain)
+        names[alias := name.replace("-", _DASH)] = None
+        plain = renamed(plain, name, alias)
     found = scan(plain)
     fixed = _fixed_length(text)
     # No placeholder may stand there, whatever else is wrong with it; that is reported by itself.
