@@ -159,14 +159,14 @@ class Binding:
     #: Whether any argument is secret: then no error repeats a value, for a model may have mixed them up.
     secret: bool
 
-    #: Whether null stands for "not given" where the schema asks for neither.
-    nulls: bool = False
+    #: What takes null for "not given" where the schema asks for neither, if that is wanted.
+    nulls: Coercer | None = None
 
     def bind(self, value: dict[str, Any]) -> dict[str, Any]:
         """Coerce, check and complete arguments."""
         try:
-            if self.nulls:
-                value = self.coercer.without_nulls(value, self.schema)
+            if self.nulls is not None:
+                value = self.nulls.without_nulls(value, self.schema)
             value = self.coercer.coerce(value, self.schema)
         except RecursionError:  # lists inside texts inside lists
             raise InvalidArguments("invalid-arguments", ("the arguments: nested too deeply",)) from None
@@ -211,7 +211,7 @@ class Binding:
         return f"{what} ({f'did you mean {near}? ' if near else ''}{known})"
 
 
-def _compile(schema: Mapping[str, Any]) -> Binding:
+def _compile(schema: Mapping[str, Any], *, nulls: bool) -> Binding:
     root = _closed(schema)
     properties = schema.get("properties", {})
     defaults = [
@@ -221,14 +221,16 @@ def _compile(schema: Mapping[str, Any]) -> Binding:
     ]
     parts = list(_schemas(schema))
     inner = sum("default" in part for part in parts) > len(defaults)
+    coercer = Coercer(root, _parse_inner, _matcher())
     return Binding(
         schema=root,
         checker=schema_check.compile(root),
-        coercer=Coercer(root, _parse_inner, _matcher()),
+        coercer=coercer,
         defaults=tuple(defaults),
         shallow=not inner and not any(map(_wants_integers, parts)),
         flat=not inner or not any(keyword in schema for keyword in _COMPOSING),
         secret=any(map(_is_secret, parts)),
+        nulls=attrs.evolve(coercer, nulls=True) if nulls else None,
     )
 
 
@@ -256,7 +258,7 @@ def binder(schema: Mapping[str, Any] | None, *, nulls: bool = False) -> Callable
     """
     if schema is None:
         return read_object
-    binding = attrs.evolve(_compile(schema), nulls=nulls)
+    binding = _compile(schema, nulls=nulls)
     if not binding.flat:
         return lambda raw: binding.bind(read_object(raw))
     fits, defaults, shallow, slowly = binding.checker.fits, binding.defaults, binding.shallow, binding.bind

@@ -110,6 +110,8 @@ class Coercer:
     parse: Callable[[str], Any]
     matches: Callable[[str, str], bool]
     _types: dict[int, frozenset[str]] = attrs.field(factory=dict, init=False)
+    #: Whether a member that is null counts as not given when alternatives are chosen.
+    nulls: bool = False
 
     def coerce(self, value: Any, node: Node | None) -> Any:
         """Return the value with everything converted that the node asks for; containers are copied."""
@@ -138,7 +140,7 @@ class Coercer:
             return [self.without_nulls(item, self.child(node, value, i)) for i, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
-        required = self._required(node, frozenset())
+        required = self._required(node, value, frozenset())
         kept = {}
         for name, item in value.items():
             child = self.child(node, value, name)
@@ -152,13 +154,17 @@ class Coercer:
             kept[name] = self.without_nulls(item, child)
         return kept
 
-    def _required(self, node: Node, seen: frozenset[int]) -> set[str]:
+    def _required(self, node: Node, value: Any, seen: frozenset[int]) -> set[str]:
         if isinstance(node, bool) or id(node) in seen:
             return set()
         seen |= {id(node)}
         own: Iterable[str] = () if isinstance(node, Group) else node.get("required", ())
-        parts = node.nodes if isinstance(node, Group) else self._parts(node)
-        return set(own).union(*(self._required(part, seen) for part in parts))
+        parts: Iterable[Node]
+        if isinstance(node, Group):
+            parts = node.nodes if node.every else self._admitting(node.nodes, value)
+        else:
+            parts = self._parts(node)
+        return set(own).union(*(self._required(part, value, seen) for part in parts))
 
     def fill(self, value: Any, node: Node | None) -> Any:
         """Return the value with the defaults of absent members, at every depth."""
@@ -252,14 +258,17 @@ class Coercer:
         return all(self._admits(part, value, seen) for part in self._parts(node))
 
     def _admits_members(self, node: Schema, value: dict[str, Any]) -> bool:
-        properties = node.get("properties", {})
-        if not all(name in value for name in node.get("required", ())):
+        properties, required = node.get("properties", {}), node.get("required", ())
+        if not all(name in value for name in required):
             return False
         closed = node.get("additionalProperties") is False and "patternProperties" not in node
         if closed and not value.keys() <= properties.keys():
             return False
+        given = value
+        if self.nulls:
+            given = {name: item for name, item in value.items() if item is not None or name in required}
         return all(
-            name not in value or self._admits_scalar(schema, value[name])
+            name not in given or self._admits_scalar(schema, given[name])
             for name, schema in properties.items()
         )
 

@@ -576,6 +576,39 @@ def test_null_does_not_stand_for_what_is_required():
         assert error.value.code == "invalid-arguments"
 
 
+CAR = {
+    "type": "object",
+    "properties": {"kind": {"const": "car"}, "n": {"type": "integer"}},
+    "required": ["kind"],
+}
+BIKE = {**CAR, "properties": {**CAR["properties"], "kind": {"const": "bike"}}, "required": ["kind", "n"]}
+ROAD = {"type": "object", "properties": {"kind": {"type": ["string", "null"]}, "n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ({"anyOf": [{"$ref": "#/$defs/car"}, {"type": "null"}]}, {"kind": "car"}),
+        ({"oneOf": [CAR, BIKE]}, {"kind": "car"}),
+        ({"oneOf": [BIKE, CAR]}, {"kind": "car"}),
+        ({"anyOf": [ROAD, {"type": "string"}]}, {"kind": "car"}),
+        ({"anyOf": [CAR, {"type": "object"}]}, {"kind": "car", "n": None}),
+    ],
+)
+def test_null_is_left_out_of_the_alternative_that_is_meant(part, wanted):
+    """A member that is null does not rule out an alternative that has it as optional; a free one keeps it."""
+    schema = {"$defs": {"car": CAR}, "properties": {"x": part, "list": {"type": "array", "items": part}}}
+    given = {"kind": "car", "n": None}
+    assert binder(schema, nulls=True)({"x": given, "list": [given]}) == {"x": wanted, "list": [wanted]}
+
+
+def test_null_is_kept_in_an_alternative_that_requires_it():
+    """What must be there and may be null is given as null."""
+    required = {**ROAD, "required": ["kind"]}
+    bind = binder({"properties": {"x": {"anyOf": [required, {"type": "null"}]}}}, nulls=True)
+    assert bind({"x": {"kind": None, "n": None}}) == {"x": {"kind": None}}
+
+
 def test_null_is_left_out_through_references_and_branches():
     """What is required may be said elsewhere in the schema, and a schema may lead back to itself."""
     schema = {
