@@ -209,6 +209,42 @@ def test_openai_is_told_that_items_may_be_anything():
 # --- places in files ---
 
 
+def test_openai_is_not_told_more_of_items_than_is_meant():
+    """Where unevaluated items are restricted, items that may be anything would lift that."""
+    part = {"type": "array", "prefixItems": [TEXT], "unevaluatedItems": False}
+    assert refused(with_x(part), "openai") == [("unsupported-schema", ("properties", "x"))]
+    whole = {**part, "items": TEXT}
+    assert one(with_x(whole), "openai")["properties"]["x"] == whole
+
+
+@pytest.mark.parametrize("target", ["gemini", "openai-strict"])
+def test_references_below_another_address_are_refused(target):
+    """They start there, not at the root; an address that nothing is relative to says nothing."""
+    part = {"$id": "urn:a", "$ref": "#/$defs/b", "$defs": {"b": TEXT}}
+    assert ("unsupported-schema", ("properties", "x", "$id")) in refused(with_x(part), target)
+    assert one(with_x({"$id": "urn:a", **TEXT}), target)["properties"]["x"] == TEXT
+
+
+@pytest.mark.parametrize(
+    ("target", "part", "pointer"),
+    [
+        ("gemini", {"type": "integer", "exclusiveMinimum": True, "minimum": 5}, ("exclusiveMinimum",)),
+        ("openai-strict", {"type": "integer", "exclusiveMaximum": True, "maximum": 5}, ("exclusiveMaximum",)),
+    ],
+)
+def test_bounds_of_older_dialects_are_refused(target, part, pointer):
+    """Draft 4 has exclusive bounds that are true or false; a class of the caller's own may speak it."""
+    old = with_x(part, **{"$schema": "http://json-schema.org/draft-04/schema#"})
+    assert refused(old, target) == [("unsupported-schema", ("properties", "x", *pointer))]
+
+
+def test_anthropic_takes_no_list_of_items():
+    """It reads all schemas in the newest dialect, where that is no schema."""
+    part = {"type": "array", "items": [TEXT]}
+    old = with_x(part, **{"$schema": "http://json-schema.org/draft-07/schema#"})
+    assert refused(old, "anthropic") == [("unsupported-schema", ("properties", "x", "items"))]
+
+
 @pytest.mark.parametrize(
     ("text", "pointer", "wanted"),
     [

@@ -1,7 +1,9 @@
 """OpenAI's strict mode."""
 
 import pytest
-from test_export import TEXT, one, refused, with_x, x_of
+from test_export import TEXT, one, recipient, refused, with_x, x_of
+
+from registry.exporters import export_with_problems
 
 UNSUPPORTED = "unsupported-schema"
 #: A definition with a name of its own, which a validator can follow.
@@ -143,6 +145,8 @@ def test_all_of_one_is_that_one():
         ({"anyOf": [TEXT], "oneOf": [TEXT]}, ("anyOf",)),
         ({"$ref": "urn:other"}, ("$ref",)),
         ({"$ref": "#", "minimum": 1}, ()),
+        ({"type": "object", "properties": {"y": TEXT}, "enum": [{"y": "a"}]}, ()),
+        ({"type": "object", "properties": {"y": TEXT}, "const": {"y": "a"}}, ()),
     ],
 )
 def test_what_strict_mode_cannot_say_is_refused(part, pointer):
@@ -154,6 +158,38 @@ def test_what_strict_mode_cannot_say_is_refused(part, pointer):
 def test_alternatives_at_the_root_are_refused(key):
     """They are refused, not dropped."""
     assert [(UNSUPPORTED, (key,))] == refused({"type": "object", key: [{}]}, "openai-strict")
+
+
+def test_a_reference_at_the_root_is_refused():
+    """The root is an object there, and nothing stands beside a reference."""
+    schema = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}
+    assert refused(schema, "openai-strict") == [(UNSUPPORTED, ("$ref",))]
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ({"type": "string", "format": "date"}, {"type": "string", "format": "date"}),
+        ({"type": "string", "format": "uri"}, {"type": "string", "description": "Format: uri."}),
+    ],
+)
+def test_formats_that_strict_mode_does_not_know_are_said_in_words(part, wanted):
+    """A request with another format would be refused."""
+    assert strict(part) == wanted
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ({"enum": list(range(1_001))}, "1000 listed values, these are 1001"),
+        ({"enum": ["x" * 60_000, "y" * 60_000]}, "120000 characters in names and listed values"),
+        ({"const": "x" * 120_000}, "120000 characters in names and listed values"),
+    ],
+)
+def test_limits_of_listed_values_are_checked(part, wanted):
+    """They count for the whole schema."""
+    _, problems = export_with_problems({"tool": recipient(with_x(part))}, "openai-strict")
+    assert [wanted in problem.message for problem in problems] == [True]
 
 
 def test_limits_of_size_are_checked():

@@ -18,7 +18,15 @@ _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 def _dialect(schema: Schema, problems: Problems) -> Schema:
     problems.refuse_at_root(schema, "Anthropic")
     for path, part in walk(schema):
-        names = part.get("properties", {}) if isinstance(part, dict) else {}
+        if not isinstance(part, dict):
+            continue
+        if isinstance(part.get("items"), list):
+            problems.unsupported(
+                "Anthropic takes no list of items, as older dialects have it",
+                (*path, "items"),
+                "write prefixItems",
+            )
+        names = part.get("properties", {})
         for name in names:
             if not _PROPERTY.fullmatch(name):
                 problems.add(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from registry.exporters.exporter import Exporter, Tool
 from registry.exporters.openai_strict import strict
-from registry.exporters.schemas import LISTS, MAPS, SINGLE, types_of
+from registry.exporters.schemas import LISTS, MAPS, SINGLE, types_of, walk
 
 if TYPE_CHECKING:
     from registry.exporters.problems import Problems
@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 MOST = 128
 
 
-def _loose(schema: Schema, _problems: Problems) -> Schema:
+def _loose(schema: Schema, problems: Problems) -> Schema:
     """Say ``items: {}`` where an array says nothing of its items: the same meaning, and required here."""
+    parts = [(path, part) for path, part in walk(schema) if isinstance(part, dict)]
+    if any("unevaluatedItems" in part for _, part in parts):
+        for path, part in parts:
+            if _lacks_items(part):
+                problems.unsupported(
+                    "OpenAI needs the items of every array, and any would count as evaluated here",
+                    path,
+                    "write items where unevaluatedItems stands",
+                )
     found: Schema = _with_items({"properties": {}, **schema})
     return found
 
@@ -34,9 +43,13 @@ def _with_items(schema: Any) -> Any:
     for key in MAPS:
         if isinstance(schema.get(key), dict):
             filled[key] = {name: _with_items(item) for name, item in schema[key].items()}
-    if "array" in types_of(schema) and "$ref" not in schema:
-        filled.setdefault("items", {})
+    if _lacks_items(schema):
+        filled["items"] = {}
     return filled
+
+
+def _lacks_items(schema: Schema) -> bool:
+    return "array" in types_of(schema) and "$ref" not in schema and "items" not in schema
 
 
 def _function(tool: Tool) -> dict[str, Any]:

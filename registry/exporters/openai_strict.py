@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.exporters.notes import NOTES, SILENT, noted
-from registry.exporters.schemas import disjoint, reference_to, resolve, types_of
+from registry.exporters.schemas import disjoint, reference_to, resolve, types_of, walk
 
 if TYPE_CHECKING:
     from registry.diagnostics import Path
@@ -19,23 +19,35 @@ if TYPE_CHECKING:
 
 #: Keywords that pass as they are.
 _KEPT = (
-    "title", "description", "enum", "const", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
+    "title", "description", "enum", "const", "pattern", "minimum", "maximum", "exclusiveMinimum",
     "exclusiveMaximum", "multipleOf", "minItems", "maxItems",
 )  # fmt: skip
+#: The formats that pass as they are; others are said in words.
+_FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 #: Keywords that are translated below.
 _READ = {"type", "properties", "required", "additionalProperties", "items", "anyOf", "oneOf", "allOf", "$ref"}
 _READ |= {"$defs", "definitions"}
 #: Keywords without a place in strict mode that can be said in words.
 _NOTED = tuple(key for key in NOTES if key not in _KEPT)
+_NOTED_BESIDE_FORMAT = tuple(key for key in _NOTED if key != "format")
 _LABELS = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 _KNOWN = {*_KEPT, *_READ, *_NOTED, *SILENT}
 MOST_PROPERTIES = 5_000
+MOST_LISTED = 1_000
+MOST_LETTERS = 120_000
 MOST_LEVELS = 10
 
 
 def strict(schema: Schema, problems: Problems) -> Schema:
     """Return the schema in strict form."""
     problems.refuse_at_root(schema, "strict mode")
+    problems.refuse_unreadable(schema, "strict mode")
+    if "$ref" in schema:
+        problems.unsupported(
+            "strict mode takes no $ref at the root of a schema",
+            ("$ref",),
+            "write the definition in its place",
+        )
     if problems.found:
         return schema
     return _Translation(schema, problems).run()
@@ -59,11 +71,23 @@ class _Translation:
             for key in path:
                 target = target[key]
             definitions[self.names[path]] = self.node(target, path, 0)
-        if self.properties > MOST_PROPERTIES:
-            self.problems.unsupported(
-                f"strict mode takes at most {MOST_PROPERTIES} properties, these are {self.properties}", ()
-            )
-        return {**done, "$defs": definitions} if definitions else done
+        whole = {**done, "$defs": definitions} if definitions else done
+        self._refuse_sizes(whole)
+        return whole
+
+    def _refuse_sizes(self, done: Schema) -> None:
+        parts = [part for _, part in walk(done) if isinstance(part, dict)]
+        listed = [value for part in parts for value in part.get("enum", ())]
+        values = [*listed, *(part["const"] for part in parts if "const" in part)]
+        names = [name for part in parts for key in ("properties", "$defs") for name in part.get(key, ())]
+        letters = sum(len(text) for text in (*names, *values) if isinstance(text, str))
+        for count, most, what in (
+            (self.properties, MOST_PROPERTIES, "properties"),
+            (len(listed), MOST_LISTED, "listed values"),
+            (letters, MOST_LETTERS, "characters in names and listed values"),
+        ):
+            if count > most:
+                self.problems.unsupported(f"strict mode takes at most {most} {what}, these are {count}", ())
 
     def node(self, schema: Any, path: Path, level: int) -> Schema:
         if not isinstance(schema, dict):
@@ -92,6 +116,8 @@ class _Translation:
             done |= self._object(schema, path, level)
         if "array" in kinds:
             done["items"] = self.node(schema.get("items", True), (*path, "items"), level)
+        if schema.get("format") in _FORMATS:
+            return noted({**done, "format": schema["format"]}, schema, _NOTED_BESIDE_FORMAT)
         return noted(done, schema, _NOTED)
 
     def _refuse_unknown(self, schema: Schema, path: Path) -> None:
@@ -152,6 +178,10 @@ class _Translation:
                 f"strict mode takes at most {MOST_LEVELS} objects inside each other", path
             )
         self._refuse_undeclared(schema, path)
+        if any(isinstance(value, dict) for value in [schema.get("const"), *schema.get("enum", ())]):
+            self.problems.unsupported(
+                "strict mode takes no listed objects", path, "list the values of their properties"
+            )
         self.properties += len(properties)
         required = schema.get("required", ())
         done = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.diagnostics import Diagnostic, Fault, Path, Severity
+from registry.exporters.schemas import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,4 +99,25 @@ class Problems:
                     f"{who} takes no {key} at the root of a schema",
                     (key,),
                     "move it into a property, or leave it out and check in the recipient",
+                )
+
+    def refuse_unreadable(self, schema: Mapping[str, Any], who: str) -> None:
+        """Refuse what means something else to a JSON Schema engine than to a translation."""
+        for path, part in walk(schema):
+            if not isinstance(part, dict):
+                continue
+            for key in ("exclusiveMinimum", "exclusiveMaximum"):
+                if isinstance(part.get(key), bool):
+                    self.unsupported(
+                        f"{who} takes no {key} of true or false", (*path, key), "write the bound there"
+                    )
+            if (
+                path
+                and "$id" in part
+                and any(isinstance(inner, dict) and "$ref" in inner for _, inner in walk(part))
+            ):
+                self.unsupported(
+                    f"{who} takes no $id that changes where references lead",
+                    (*path, "$id"),
+                    "leave it out, and write the references from the root",
                 )
