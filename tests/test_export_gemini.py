@@ -54,6 +54,24 @@ def gemini(part, **more):
         ({"type": "string", "examples": ["a"], "$comment": "no"},
          {"type": "string", "description": 'Examples: "a".'}),
         ({"type": "string", "minimum": 1}, TEXT),
+        ({"type": "integer", "enum": [1, 2.0]},
+         {"type": "integer", "minimum": 1, "maximum": 2.0, "description": "One of: 1, 2.0."}),
+        ({"type": "integer", "enum": [1, 5, 9], "minimum": 4, "exclusiveMaximum": 9},
+         {"type": "integer", "minimum": 5, "maximum": 5, "description": "One of: 5."}),
+        ({"enum": ["a", "abc"], "maxLength": 1}, {"type": "string", "maxLength": 1, "enum": ["a"]}),
+        ({"allOf": [{"const": "a"}], "enum": ["a", "b"]}, {"type": "string", "enum": ["a"]}),
+        ({"anyOf": [TEXT, {"const": None}], "maxLength": 1},
+         {"type": "string", "maxLength": 1, "nullable": True}),
+        ({"anyOf": [TEXT, {"type": "null", "description": "No limit"}]},
+         {"anyOf": [TEXT, {"type": "null", "description": "No limit"}]}),
+        ({"type": ["object", "null"], "allOf": [{"properties": {"y": TEXT}}]},
+         {"type": "object", "properties": {"y": TEXT}, "nullable": True}),
+        ({"type": "object", "properties": {"y": True}, "allOf": [{"properties": {"y": TEXT}}]},
+         {"type": "object", "properties": {"y": TEXT}}),
+        ({"type": "object", "properties": {"y": TEXT}, "additionalProperties": False,
+          "anyOf": [{"required": ["y"]}, {"minProperties": 1}]},
+         {"anyOf": [{"type": "object", "properties": {"y": TEXT}, "required": ["y"]},
+                    {"type": "object", "minProperties": 1, "properties": {"y": TEXT}}]}),
     ],
 )  # fmt: skip
 def test_a_schema_is_said_in_geminis_words(part, wanted):
@@ -104,6 +122,11 @@ def test_the_root_stays_an_object_beside_any_of():
         ({"type": "object", "additionalProperties": TEXT}, ()),
         ({"type": "object", "properties": {"y": TEXT}, "required": ["z"]}, ()),
         ({"type": "string", "enum": [1]}, ()),
+        ({"const": 3, "maximum": 2}, ()),
+        ({"const": "a", "enum": ["b"]}, ()),
+        ({"type": "null", "const": "a"}, ()),
+        ({"anyOf": [TEXT, {"type": "null", "not": {}}]}, ("anyOf", 1, "not")),
+        ({"anyOf": [TEXT, {"type": "null", "oneOf": [TEXT]}]}, ("anyOf", 1)),
         ({"type": "string", "not": {}}, ("not",)),
         ({"oneOf": [TEXT, TEXT]}, ()),
         ({"allOf": [TEXT, NUMBER]}, ()),
@@ -116,6 +139,18 @@ def test_the_root_stays_an_object_beside_any_of():
 def test_what_gemini_cannot_say_is_refused(part, pointer):
     """A schema is refused at the place that has no form there."""
     assert [(UNSUPPORTED, ("properties", "x", *pointer))] == refused(with_x(part, **OTHER), "gemini")
+
+
+def test_parameters_that_only_alternatives_have_are_parameters():
+    """They are not lost, and their names are checked."""
+    branches = [{"properties": {"a": TEXT}, "required": ["a"]}, {"properties": {"b": TEXT}}]
+    done = one({"type": "object", "anyOf": branches}, "gemini")
+    assert done == {"type": "object", "anyOf": [{"type": "object", **branch} for branch in branches]}
+    faulty = {"type": "object", "properties": {"é": TEXT}, "anyOf": [{"properties": {"x y": TEXT}}, {}]}
+    assert refused(faulty, "gemini") == [
+        ("name-not-portable", ("anyOf", 0, "properties", "x y")),
+        ("name-not-portable", ("properties", "é")),
+    ]
 
 
 def test_a_problem_is_reported_once():
@@ -163,6 +198,13 @@ def test_parameters_have_plain_names(name):
 @pytest.mark.parametrize(
     ("outer", "inner", "wanted"),
     [
+        (True, {"minimum": 1}, {"minimum": 1}),
+        (
+            {"additionalProperties": False, "properties": {"a": {}, "b": {}}},
+            {"properties": {"a": {"minimum": 1}}},
+            {"additionalProperties": False, "properties": {"a": {"minimum": 1}, "b": {}}},
+        ),
+        ({"type": ["object", "null"]}, {"properties": {}}, {"type": ["object", "null"], "properties": {}}),
         ({"minimum": 1, "maximum": 9}, {"minimum": 2, "maximum": 5}, {"minimum": 2, "maximum": 5}),
         ({"type": "number"}, {"type": "integer"}, {"type": "integer"}),
         ({"type": ["integer", "null"]}, {"type": ["number", "null"]}, {"type": ["integer", "null"]}),
@@ -186,6 +228,8 @@ def test_merge_says_both(outer, inner, wanted):
     ("outer", "inner", "key"),
     [
         ({}, False, "false"),
+        (False, {}, "false"),
+        ({"pattern": "a", "format": "b"}, {"format": "c", "pattern": "d"}, "pattern"),
         ({"pattern": "a"}, {"pattern": "b"}, "pattern"),
         ({"type": "string"}, {"type": "null"}, "type"),
         (

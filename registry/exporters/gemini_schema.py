@@ -33,6 +33,11 @@ _SAID = ("examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "
 #: Said in words for a type.
 _SAID_OF = {"string": (), "array": ("uniqueItems",), "integer": ("multipleOf",), "object": (), "boolean": ()}
 _SAID_OF["number"] = ("multipleOf", "exclusiveMinimum", "exclusiveMaximum")
+#: What rules out some of the values that a schema lists.
+_OF_WHOLE_VALUES = (
+    "type", "const", "enum", "required", "uniqueItems", "multipleOf", "exclusiveMinimum", "exclusiveMaximum",
+    *(key for keys in _KEPT.values() for key in keys),
+)  # fmt: skip
 #: Schemas that references may unfold to in one recipient.
 MOST_NODES = 5_000
 
@@ -42,6 +47,9 @@ Inside = frozenset["Path"]
 
 def translate(schema: Schema, problems: Problems) -> Schema:
     """Return the schema in Gemini's dialect; its root stays an object, beside anyOf too."""
+    problems.refuse_unreadable(schema, "Gemini")
+    if problems.found:
+        return schema
     translation = _Translation(schema, problems)
     try:
         flat, inside = translation.flat(schema, frozenset([()]))
@@ -130,7 +138,7 @@ class _Translation:
         merged = [
             ((*path, key, i), _merged(around, branch), within) for i, (branch, within) in enumerate(flat)
         ]
-        left = [entry for entry in merged if types_of(entry[1]) != ["null"]]
+        left = [entry for entry in merged if not _is_plain_null(entry[1])]
         # A lone branch takes the place of the whole, so it takes its words too.
         words = {name: schema[name] for name in _LABELS if name in schema and len(left) == 1}
         done = [self.node(_merged(words, branch), place, within) for place, branch, within in left]
@@ -147,7 +155,7 @@ class _Translation:
             kinds = [kind for kind in kinds if any(_is(value, kind) for value in values)]
             if not kinds:
                 raise _Refused(
-                    "no listed value is of the type that is asked for", "correct enum, const or type"
+                    "no listed value fits what else the schema asks for", "correct enum, const or type"
                 )
         plain = [kind for kind in kinds if kind != "null"]
         if len(plain) > 1:
@@ -199,7 +207,7 @@ class _Translation:
         return {**done, "required": required} if required else done
 
 
-def _merged(outer: Schema, inner: Any) -> Schema:
+def _merged(outer: Any, inner: Any) -> Any:
     try:
         return merge(outer, inner)
     except Unmergeable as obstacle:
@@ -227,12 +235,25 @@ def _integer_bounds(schema: Schema) -> Schema:
     return done
 
 
+def _is_plain_null(schema: Schema) -> bool:
+    """Say whether nothing is lost when a branch becomes ``nullable``."""
+    has_more = schema.keys() - _KNOWN or schema.keys() & {*_LABELS, *_SAID, "anyOf", "oneOf"}
+    return types_of(schema) == ["null"] and not has_more and _listed(schema) in (None, [None])
+
+
 def _listed(schema: Schema) -> list[Any] | None:
-    if "const" in schema:
-        return [schema["const"]]
-    return list(schema["enum"]) if "enum" in schema else None
+    """Return the listed values that fit what else a schema says of a value as a whole, if it lists any."""
+    if "const" not in schema and "enum" not in schema:
+        return None
+    from registry.schema_check import compile as compile_schema  # a large import that few exports need
+
+    checker = compile_schema({key: schema[key] for key in _OF_WHOLE_VALUES if key in schema})
+    values = [schema["const"]] if "const" in schema else schema["enum"]
+    return [value for value in values if checker.fits(value)]
 
 
 def _is(value: Any, kind: str) -> bool:
     found = type_of(value)
+    if kind == "integer" and found == "number":
+        return bool(value.is_integer())
     return found == kind or (kind == "number" and found == "integer")

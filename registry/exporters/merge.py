@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from registry.exporters.schemas import types_of
+from registry.exporters.schemas import asked_types
 
 if TYPE_CHECKING:
     from registry.exporters.schemas import Schema
@@ -20,37 +20,39 @@ class Unmergeable(Exception):  # noqa: N818 - it is a verdict, caught by the cal
     """No plain schema says what both say. The argument is the keyword in the way."""
 
 
-def merge(outer: Schema, inner: Any) -> Schema:
+def merge(outer: Any, inner: Any) -> Any:
     """Return the schema of the values that fit both.
 
     Raises:
         Unmergeable: plain keywords cannot say it.
     """
-    if inner is True:
-        return outer
-    if not isinstance(inner, dict):
+    if inner is True or outer is True:
+        return outer if inner is True else inner
+    if not isinstance(inner, dict) or not isinstance(outer, dict):
         raise Unmergeable("false")
     _refuse_closing(outer, inner)
     done = {**inner, **outer}
-    for key in set(outer) & set(inner):
-        if key not in _LABELS and outer[key] != inner[key]:
+    for key in outer:
+        if key in inner and key not in _LABELS and outer[key] != inner[key]:
             done[key] = _both(key, outer[key], inner[key])
-    kinds = _common_types(types_of(outer), types_of(inner))
+    kinds = _common_types(asked_types(outer), asked_types(inner))
     if "type" in done and kinds:
         done["type"] = kinds if len(kinds) > 1 else kinds[0]
     return done
 
 
 def _refuse_closing(outer: Schema, inner: Schema) -> None:
+    """Refuse names declared in one schema only where the other says what names it does not declare are."""
     for key in _CLOSING:
-        open_ended = outer.get(key, True) is True and inner.get(key, True) is True
-        if not open_ended and set(outer.get("properties", {})) != set(inner.get("properties", {})):
-            raise Unmergeable(key)
+        for one, other in ((outer, inner), (inner, outer)):
+            known, declared = (set(schema.get("properties", {})) for schema in (one, other))
+            if one.get(key, True) is not True and not declared <= known:
+                raise Unmergeable(key)
 
 
 def _both(key: str, outer: Any, inner: Any) -> Any:
     if key == "type":
-        return _common_types(types_of({"type": outer}), types_of({"type": inner}))
+        return _common_types(asked_types({"type": outer}), asked_types({"type": inner}))
     if key == "properties":
         shared = {name: merge(outer[name], inner[name]) for name in outer if name in inner}
         return {**inner, **outer, **shared}

@@ -106,7 +106,15 @@ def reference_to(definition: str) -> str:
 
 
 def types_of(schema: Schema) -> list[str]:
-    """Return the types a schema speaks of: those it names, else those its other keywords imply."""
+    """Return the types a schema speaks of: those it asks for, else those its other keywords imply."""
+    asked = asked_types(schema)
+    if asked or "properties" in schema:
+        return asked or ["object"]
+    return ["array"] if "items" in schema or "prefixItems" in schema else []
+
+
+def asked_types(schema: Schema) -> list[str]:
+    """Return the types that a schema names, or else those of the values that it lists."""
     named = schema.get("type")
     if isinstance(named, str):
         return [named]
@@ -116,9 +124,7 @@ def types_of(schema: Schema) -> list[str]:
         values = [schema["const"]] if "const" in schema else schema["enum"]
         found = dict.fromkeys(type_of(value) for value in values)
         return [kind for kind in found if kind != "integer" or "number" not in found]
-    if "properties" in schema:
-        return ["object"]
-    return ["array"] if "items" in schema or "prefixItems" in schema else []
+    return []
 
 
 def type_of(value: Any) -> str:
