@@ -349,6 +349,7 @@ def test_export_prints_json(run):
     assert UNABLE == code
     assert "Did you mean 'openai'?" in err
     assert UNABLE == run("export", "cohere")[0]
+    assert "openai-strict" in run("export", "--help")[1]
     assert FOUND == run("export", "openai", "bad.toml")[0]
 
 

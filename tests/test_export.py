@@ -11,7 +11,16 @@ from registry.documents import Document
 from registry.exceptions import ExportRefused, InvalidRegistry
 from registry.exporters import EXPORTERS, export, export_with_problems
 from registry.exporters.problems import Problem
-from registry.exporters.schemas import children, disjoint, reference_to, resolve, too_deep, types_of, walk
+from registry.exporters.schemas import (
+    anchors_of,
+    children,
+    disjoint,
+    reference_to,
+    resolve,
+    too_deep,
+    types_of,
+    walk,
+)
 from registry.frozen import freeze
 from registry.loading.loader import load
 from registry.recipient import Recipient
@@ -322,13 +331,13 @@ def test_walk_goes_by_position():
 def test_resolve_follows_local_references_only(reference, wanted):
     """A reference names the document, a place in it or an anchor; anything else leads nowhere."""
     root = {"$defs": {"a/b c": {"$anchor": "here"}}, "anyOf": [{}, True], "title": "t"}
-    assert (wanted if wanted != ((), ...) else ((), root)) == resolve(root, reference)
+    assert (wanted if wanted != ((), ...) else ((), root)) == resolve(root, reference, anchors_of(root))
 
 
 @pytest.mark.parametrize("name", ["point", "a/b", "a~b", "ä b", "50%", "a#b"])
 def test_a_made_reference_leads_to_its_definition(name):
     """A definition may have any name."""
-    assert (("$defs", name), {}) == resolve({"$defs": {name: {}}}, reference_to(name))
+    assert (("$defs", name), {}) == resolve({"$defs": {name: {}}}, reference_to(name), {})
 
 
 @pytest.mark.parametrize(
@@ -361,6 +370,11 @@ TAGGED = [{"type": "object", "properties": {"k": {"const": name}}, "required": [
         ([{"type": "integer"}, {"type": "number"}], False),
         ([{"enum": ["a"]}, {"const": "b"}], True),
         ([{"enum": ["a", "b"]}, {"const": "b"}], False),
+        ([{"enum": [1, 2]}, {"enum": [True, "a"]}], True),
+        ([{"const": 1}, {"const": 1.0}], False),
+        ([{"const": [1]}, {"const": [2]}], True),
+        ([{"const": {"a": 1}}, {"const": {"a": 1}}], False),
+        ([{"const": number} for number in range(2_000)], True),
         (TAGGED, True),
         ([TAGGED[0], TAGGED[0]], False),
         ([TAGGED[0], {**TAGGED[1], "required": []}], False),

@@ -129,6 +129,7 @@ def test_the_root_stays_an_object_beside_any_of():
         ({"anyOf": [TEXT, {"type": "null", "oneOf": [TEXT]}]}, ("anyOf", 1)),
         ({"type": "string", "not": {}}, ("not",)),
         ({"oneOf": [TEXT, TEXT]}, ()),
+        ({"type": "integer", "oneOf": [NUMBER, {"properties": {}}]}, ()),
         ({"allOf": [TEXT, NUMBER]}, ()),
         ({"allOf": [TEXT, False]}, ()),
         ({"$ref": "urn:other"}, ()),
@@ -176,6 +177,12 @@ def test_references_that_unfold_without_end_are_refused():
         code
         for code, _ in refused(with_x({"$ref": "#/$defs/d0"}, **{"$defs": {**defs, "d20": TEXT}}), "gemini")
     }
+
+
+def test_a_schema_that_is_too_large_is_reported_once():
+    """It is about the whole, not about each property from some number on."""
+    many = {"type": "object", "properties": {f"p{n}": TEXT for n in range(5_010)}}
+    assert refused(many, "gemini") == [(UNSUPPORTED, ())]
 
 
 def test_references_that_unfold_too_deep_are_refused():

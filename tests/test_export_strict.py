@@ -104,6 +104,18 @@ def test_definitions_stay_definitions():
     }
 
 
+def test_definitions_that_want_one_name_get_several():
+    """A name that another definition has already is not given again."""
+    keys = ("a", "b", "c", "v_2")
+    defs = {key: {"type": "object", "properties": {"v": TEXT}, "required": ["v"]} for key in keys}
+    wanted = ["#/$defs/v_2", *(f"#/$defs/{key}/properties/v" for key in keys)]
+    parts = {f"p{index}": {"$ref": reference} for index, reference in enumerate(wanted)}
+    schema = {"type": "object", "properties": parts, "required": list(parts), "$defs": defs}
+    done = one(schema, "openai-strict")
+    assert list(done["$defs"]) == ["v_2", "v", "v_3", "v_4", "v_5"]
+    assert [part["$ref"] for part in done["properties"].values()] == [f"#/$defs/{n}" for n in done["$defs"]]
+
+
 def test_labels_go_around_a_reference():
     """Nothing may stand beside $ref."""
     part = {"$ref": "#/$defs/a", "description": "Where", "default": 1}

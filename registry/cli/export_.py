@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from registry.exporters.problems import Problem
 
 
-@click.command("export")
+@click.command("export", epilog=f"Targets: {', '.join(EXPORTERS)}.")
 @click.argument("target", metavar="TARGET")
 @click.argument("file", default=DEFAULT_FILE)
 @click.option("--format", "format_name", type=click.Choice(["json"]), default="json", help="How to print.")

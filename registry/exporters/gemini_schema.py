@@ -9,7 +9,7 @@ import attrs
 
 from registry.exporters.merge import Unmergeable, merge
 from registry.exporters.notes import NOTES, SILENT, noted
-from registry.exporters.schemas import MAX_DEPTH, disjoint, resolve, type_of, types_of
+from registry.exporters.schemas import MAX_DEPTH, anchors_of, disjoint, resolve, type_of, types_of
 
 if TYPE_CHECKING:
     from registry.diagnostics import Path
@@ -69,6 +69,10 @@ class _Refused(Exception):  # noqa: N818 - a verdict on one place, caught in thi
         self.hint = hint
 
 
+class _TooLarge(_Refused):
+    """A verdict on the schema as a whole."""
+
+
 def _alternatives_of(schema: Schema) -> str:
     return next((key for key in ("anyOf", "oneOf") if key in schema), "")
 
@@ -78,6 +82,9 @@ class _Translation:
     root: Schema
     problems: Problems
     nodes: int = 0
+    anchors: dict[str, tuple[Path, Any]] = attrs.field(
+        init=False, default=attrs.Factory(lambda self: anchors_of(self.root), takes_self=True)
+    )
 
     def node(self, schema: Any, path: Path, inside: Inside) -> Schema:
         """Translate one schema; what stands in the way is noted at its path."""
@@ -85,14 +92,20 @@ class _Translation:
             flat, inside = self.flat(schema, inside)
             return self._flat_node(flat, path, inside)
         except _Refused as refusal:
-            self.problems.unsupported(refusal.message, path, refusal.hint)
+            place = () if isinstance(refusal, _TooLarge) else path
+            self.problems.unsupported(refusal.message, place, refusal.hint)
             return {}
 
     def flat(self, schema: Any, inside: Inside) -> tuple[Any, Inside]:
         """Put references and allOf in place, at this level only."""
         self.nodes += 1
-        if self.nodes > MOST_NODES or len(inside) > MAX_DEPTH:
-            raise _Refused("the references unfold to a schema that is too large for Gemini")
+        if self.nodes > MOST_NODES:
+            raise _TooLarge(
+                f"Gemini would get more than {MOST_NODES} schemas, with references put in place",
+                "make it smaller",
+            )
+        if len(inside) > MAX_DEPTH:
+            raise _Refused("the references unfold too deep for Gemini")
         if not isinstance(schema, dict):
             return schema, inside
         parts = [(part, inside) for part in schema.get("allOf", ())]
@@ -106,7 +119,7 @@ class _Translation:
         return done, inside
 
     def _target(self, reference: str, inside: Inside) -> tuple[Any, Inside]:
-        found = resolve(self.root, reference)
+        found = resolve(self.root, reference, self.anchors)
         if found is None:
             raise _Refused(f"the reference {reference!r} cannot be followed")
         path, target = found
@@ -124,7 +137,7 @@ class _Translation:
             raise _Refused("Gemini needs the type of every value", "say which values fit")
         for key in schema:
             if key not in _KNOWN:
-                self.problems.unsupported(f"Gemini has no {key}", (*path, key), "leave it out here")
+                self.problems.unsupported(f"Gemini has no keyword `{key}`", (*path, key), "leave it out here")
         key = _alternatives_of(schema)
         labels = {name: schema[name] for name in _LABELS if name in schema}
         done = self._alternatives(schema, key, path, inside) if key else self._typed(schema, path, inside)
@@ -133,11 +146,11 @@ class _Translation:
     def _alternatives(self, schema: Schema, key: str, path: Path, inside: Inside) -> Schema:
         around = {name: value for name, value in schema.items() if name not in (key, *_LABELS, *_SAID)}
         flat = [self.flat(branch, inside) for branch in schema[key]]
-        if key == "oneOf" and not disjoint([branch for branch, _ in flat]):
-            raise _Refused("Gemini has no oneOf whose branches may overlap", "write anyOf")
         merged = [
             ((*path, key, i), _merged(around, branch), within) for i, (branch, within) in enumerate(flat)
         ]
+        if key == "oneOf" and not disjoint([branch for _, branch, _ in merged]):
+            raise _Refused("Gemini has no oneOf whose branches may overlap", "write anyOf")
         left = [entry for entry in merged if not _is_plain_null(entry[1])]
         # A lone branch takes the place of the whole, so it takes its words too.
         words = {name: schema[name] for name in _LABELS if name in schema and len(left) == 1}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.exporters.notes import NOTES, SILENT, noted
-from registry.exporters.schemas import disjoint, reference_to, resolve, types_of, walk
+from registry.exporters.schemas import anchors_of, disjoint, reference_to, resolve, types_of, walk
 
 if TYPE_CHECKING:
     from registry.diagnostics import Path
@@ -59,7 +59,12 @@ class _Translation:
     problems: Problems
     #: Path of a referenced schema -> its name under ``$defs``.
     names: dict[Path, str] = attrs.field(factory=dict)
+    #: Name under ``$defs`` -> how many definitions wanted it.
+    wanted: dict[str, int] = attrs.field(factory=dict)
     properties: int = 0
+    anchors: dict[str, tuple[Path, Any]] = attrs.field(
+        init=False, default=attrs.Factory(lambda self: anchors_of(self.root), takes_self=True)
+    )
 
     def run(self) -> Schema:
         root = {"type": "object", "properties": {}, **self.root}
@@ -123,11 +128,13 @@ class _Translation:
     def _refuse_unknown(self, schema: Schema, path: Path) -> None:
         for key in schema:
             if key not in _KNOWN:
-                self.problems.unsupported(f"strict mode has no {key}", (*path, key), "leave it out here")
+                self.problems.unsupported(
+                    f"strict mode has no keyword `{key}`", (*path, key), "leave it out here"
+                )
 
     def _reference(self, schema: Schema, path: Path) -> Schema:
         reference = schema["$ref"]
-        found = resolve(self.root, reference)
+        found = resolve(self.root, reference, self.anchors)
         if found is None:
             self.problems.unsupported(f"the reference {reference!r} cannot be followed", (*path, "$ref"))
             return {}
@@ -144,12 +151,11 @@ class _Translation:
 
     def _name(self, target: Path) -> str:
         if target not in self.names:
-            wanted = str(target[-1])
-            name = next(
-                name
-                for number in range(1, len(self.names) + 2)
-                if (name := wanted if number == 1 else f"{wanted}_{number}") not in self.names.values()
-            )
+            name = wanted = str(target[-1])
+            while name in self.wanted:
+                self.wanted[wanted] += 1
+                name = f"{wanted}_{self.wanted[wanted]}"
+            self.wanted[name] = 1
             self.names[target] = name
         return self.names[target]
 
@@ -157,7 +163,9 @@ class _Translation:
         branches = list(schema[key])
         more = [other for other in ("anyOf", "oneOf", "allOf") if other in schema and other != key]
         if more or (key == "allOf" and len(branches) > 1):
-            self.problems.unsupported(f"strict mode has no {more[0] if more else key}", (*path, key))
+            self.problems.unsupported(
+                f"strict mode has no keyword `{more[0] if more else key}` here", (*path, key)
+            )
         if key == "oneOf" and not disjoint(branches):
             self.problems.unsupported(
                 "strict mode has no oneOf whose branches may overlap", (*path, key), "write anyOf"

@@ -80,11 +80,13 @@ class Problems:
     recipient: str = ""
     source: str = ""
     found: list[Problem] = attrs.field(factory=list)
+    _seen: set[Problem] = attrs.field(factory=set, init=False)
 
     def add(self, code: str, message: str, pointer: Path = (), hint: str = "") -> None:
         """Note a problem and go on: all of them are reported together."""
         problem = Problem(code, message, self.recipient, pointer, hint, self.source)
-        if problem not in self.found:
+        if problem not in self._seen:
+            self._seen.add(problem)
             self.found.append(problem)
 
     def unsupported(self, message: str, pointer: Path, hint: str = "") -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from registry.diagnostics import Path
 
@@ -72,7 +72,16 @@ def _contents(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
-def resolve(root: Schema, reference: str) -> tuple[Path, Any] | None:
+def anchors_of(root: Schema) -> dict[str, tuple[Path, Any]]:
+    """Return the schemas that have a name of their own to be referred to by, with their paths."""
+    found: dict[str, tuple[Path, Any]] = {}
+    for path, schema in walk(root):
+        if isinstance(schema, dict) and isinstance(schema.get("$anchor"), str):
+            found.setdefault(schema["$anchor"], (path, schema))
+    return found
+
+
+def resolve(root: Schema, reference: str, anchors: Mapping[str, tuple[Path, Any]]) -> tuple[Path, Any] | None:
     """Find what a local reference names: its path and the schema there; None when there is none."""
     if reference == "#":
         return (), root
@@ -80,7 +89,7 @@ def resolve(root: Schema, reference: str) -> tuple[Path, Any] | None:
         return None
     name = unquote(reference[1:])
     if not name.startswith("/"):
-        return next(((p, s) for p, s in walk(root) if isinstance(s, dict) and s.get("$anchor") == name), None)
+        return anchors.get(name)
     found: Any = root
     path: list[str | int] = []
     for part in name[1:].split("/"):
@@ -136,8 +145,24 @@ def disjoint(branches: list[Any]) -> bool:
     """Say whether it is plain that no value fits two of the schemas, so that oneOf is the same as anyOf."""
     if not all(isinstance(branch, dict) for branch in branches):
         return False
+    if _list_other_scalars(branches):
+        return True
     pairs = [(a, b) for index, a in enumerate(branches) for b in branches[:index]]
     return all(_apart(a, b) for a, b in pairs)
+
+
+def _list_other_scalars(branches: list[Schema]) -> bool:
+    """Say whether the schemas list plain values, each another's: known at once for long lists too."""
+    found: set[tuple[bool, Any]] = set()
+    for branch in branches:
+        values = _values(branch)
+        if values is None or any(isinstance(value, (list, tuple, dict)) for value in values):
+            return False
+        own = {(isinstance(value, bool), value) for value in values}  # true is not 1
+        if not found.isdisjoint(own):
+            return False
+        found |= own
+    return True
 
 
 def _apart(a: Schema, b: Schema) -> bool:
