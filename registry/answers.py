@@ -46,7 +46,7 @@ def outcome_of(error: BaseException, slot: Slot | None) -> Outcome:
     if isinstance(error, InvalidArguments):
         faults = "".join(f"\n- {text}" for text in error.errors)
         return Outcome(f'Invalid arguments for "{name}":{faults}', "invalid-arguments", {"code": error.code})
-    if isinstance(error, InvalidMessage):
+    if isinstance(error, InvalidMessage) and slot is None:  # else it is about a message of the recipient's
         return Outcome(f"Invalid message: {error}", "invalid-message")
     if isinstance(error, TimeIsUpError):
         return Outcome(f'"{name}" did not answer within {seconds:g} seconds and was stopped.', "timeout")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 import weakref
 from typing import TYPE_CHECKING
@@ -17,11 +18,18 @@ if TYPE_CHECKING:
     from registry.slots import Slot
 
 
+#: The calls that the present code is inside of, one made from the other: the gates each passed, and its name.
+_INSIDE: contextvars.ContextVar[tuple[tuple[Gates, str], ...]] = contextvars.ContextVar(
+    "registry_calls", default=()
+)
+
+
 @attrs.define(eq=False)
 class _LoopGates:
     """The gates of one event loop: locks and semaphores belong to one."""
 
-    all: asyncio.Semaphore | None
+    #: By how many calls a call is made inside of.
+    all: dict[int, asyncio.Semaphore] = attrs.field(factory=dict)
     of: dict[str, asyncio.Lock] = attrs.field(factory=dict)
 
 
@@ -39,21 +47,31 @@ class Gates:
 
     @contextlib.asynccontextmanager
     async def passed(self, slot: Slot) -> AsyncIterator[None]:
-        """Wait for a turn, first of the recipient's own, and hold it."""
-        gates = self._of_loop()
+        """Wait for a turn, first of the recipient's own, and hold it.
+
+        A call made from inside another never waits for that one, which waits for it: it needs no second turn
+        of the same recipient, and such calls are counted apart, those inside them again.
+        """
+        gates, inside = self._of_loop(), _INSIDE.get()
+        outer = [name for passed, name in inside if passed is self]
         async with contextlib.AsyncExitStack() as held:
-            if not slot.parallel:
+            if not slot.parallel and slot.name not in outer:
                 await held.enter_async_context(gates.of.setdefault(slot.name, asyncio.Lock()))
-            if gates.all is not None:
-                await held.enter_async_context(gates.all)
-            yield
+            if self.most is not None:
+                turns = gates.all.setdefault(len(outer), asyncio.Semaphore(self.most))
+                await held.enter_async_context(turns)
+            token = _INSIDE.set((*inside, (self, slot.name)))
+            try:
+                yield
+            finally:
+                with contextlib.suppress(ValueError):  # closed from elsewhere, at the end of the program
+                    _INSIDE.reset(token)
 
     def _of_loop(self) -> _LoopGates:
         loop = asyncio.get_running_loop()
         gates = self._loops.get(loop)
         if gates is None:
-            limit = None if self.most is None else asyncio.Semaphore(self.most)
-            gates = self._loops[loop] = _LoopGates(limit)
+            gates = self._loops[loop] = _LoopGates()
         return gates
 
 

@@ -117,16 +117,15 @@ class Dispatcher:
             else:
                 async with self._gates.passed(slot):
                     outcome = await self._call(slot, call, message)
-        except asyncio.CancelledError as error:
-            if _is_cancelled():
+        except BaseException as error:  # whatever it does, there is an answer
+            if _ends_more(error):
                 raise
-            outcome = outcome_of(error, slot)  # the recipient awaited what was cancelled
-        except NoSuchRecipient as error:
-            call = Call(error.name[:_LONGEST_NAME], id=None if call is None else call.id)
-            outcome = unknown(error, list(self._recipients))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it does, there is an answer
-            outcome = outcome_of(error, slot)
-            _explain(error, slot)
+            if slot is None and isinstance(error, NoSuchRecipient):
+                call = Call(error.name[:_LONGEST_NAME], id=None if call is None else call.id)
+                outcome = unknown(error, list(self._recipients))
+            else:
+                outcome = outcome_of(error, slot)
+                _explain(error, slot)
         if call is None:
             call = _call_in(message)
         answer = reply(call.recipient, shown(outcome, slot, self._max_output), call.id)
@@ -279,9 +278,17 @@ def _call_in(message: Any) -> Call:
     return Call(shown_name, id=call_id if isinstance(call_id, str) else None)
 
 
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
+def _ends_more(error: BaseException) -> bool:
+    """Tell whether an exception ends more than one call: the caller was cancelled, or the program is ended.
+
+    A cancellation without that is the recipient's own: it awaited what was cancelled.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_ends_more, error.exceptions))
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
 def _explain(error: BaseException, slot: Slot | None) -> None:

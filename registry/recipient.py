@@ -164,6 +164,8 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
     except RuntimeError:
         return asyncio.run(coroutine)
     import concurrent.futures
+    import contextvars
 
+    context = contextvars.copy_context()
     with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+        return pool.submit(context.run, asyncio.run, coroutine).result()

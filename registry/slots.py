@@ -121,7 +121,9 @@ class _Kept:
             async with recipient:
                 self.ready.set_result(recipient)
                 await self.stop.wait()
-        except Exception as error:  # noqa: BLE001 - it belongs to those who wait; or there is nobody left
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # noqa: BLE001 - it belongs to those who wait; or there is nobody left
             if self.ready.done():
                 text = hide(f"{type(error).__name__}: {error}", self.slot.variables)
                 _LOG.warning("closing %s failed: %s", self.slot.name, text)

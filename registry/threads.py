@@ -8,6 +8,7 @@ itself, and another thread takes its place.
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import contextvars
 import functools
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 #: How many functions run at a time, those given up not counted. Others wait for their turn.
 MAX_THREADS = 64
+#: What no future takes, and what would end those who wait: no signal comes to these threads.
+_NEVER_PASSED = (StopIteration, GeneratorExit, KeyboardInterrupt)
+#: How many functions, one called from the other, the present code is inside of.
+_DEPTH: contextvars.ContextVar[int] = contextvars.ContextVar("registry_threads_depth", default=0)
 
 
 @attrs.define(eq=False)
@@ -39,8 +44,7 @@ class _Job:
         error: BaseException | None = None
         try:
             value = self.function()
-        # No future takes the first, and the others would end the loop; a user's Ctrl-C never comes here.
-        except (StopIteration, KeyboardInterrupt, GeneratorExit) as caught:
+        except _NEVER_PASSED as caught:
             error = RuntimeError(f"the function raised {caught!r}")
         except BaseException as caught:  # noqa: BLE001 - it belongs to whoever waits
             error = caught
@@ -74,6 +78,7 @@ class Threads:
         """Call a function in a thread, in the caller's context, and wait for it without blocking the loop."""
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
+        context.run(_DEPTH.set, _DEPTH.get() + 1)
         work = functools.partial(context.run, function, *args, **kwargs)
         job = _Job(work, loop, loop.create_future())
         self._submit(job)
@@ -125,5 +130,13 @@ class Threads:
                 self._free += 1
 
 
-_THREADS = Threads()
-in_thread = _THREADS.run
+#: Threads by depth.
+_THREADS: collections.defaultdict[int, Threads] = collections.defaultdict(Threads)
+
+
+async def in_thread(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function in a thread, in the caller's context, and wait for it without blocking the loop.
+
+    What such a function calls in turn has other threads: its own may all be taken by those who wait for it.
+    """
+    return await _THREADS[_DEPTH.get()].run(function, *args, **kwargs)

@@ -17,7 +17,7 @@ from stubs import declared, echo
 
 from registry.cutting import clean, cut
 from registry.dispatch import Dispatcher
-from registry.exceptions import RecipientFailed
+from registry.exceptions import InvalidMessage, NoSuchRecipient, RecipientFailed
 from registry.frozen import FrozenDict
 from registry.manager import RecipientManager, RecipientSnapshot
 from registry.messages import Outcome, reply_text
@@ -161,6 +161,10 @@ async def value_of(value):
     return value
 
 
+class FatalError(BaseException):
+    """What `except Exception` does not catch."""
+
+
 class BrokenTextError(Exception):
     def __str__(self):
         raise ValueError("no text")
@@ -185,6 +189,15 @@ class BrokenTextError(Exception):
         (RuntimeError("x" * 5_000), f"RuntimeError: {'x' * 4_000}… (5000 characters)", "RuntimeError"),
         (RuntimeError("a\ud800b"), "RuntimeError: a\ufffdb", "RuntimeError"),
         (asyncio.CancelledError(), "CancelledError", "CancelledError"),
+        (BaseExceptionGroup("g", [SystemExit(3)]), "SystemExit: 3", "SystemExit"),
+        (BaseExceptionGroup("g", [asyncio.CancelledError()]), "CancelledError", "CancelledError"),
+        (FatalError("f"), "FatalError: f", "FatalError"),
+        (
+            NoSuchRecipient("other", ()),
+            "NoSuchRecipient: Recipient 'other' is not registered.",
+            "NoSuchRecipient",
+        ),
+        (InvalidMessage("of another"), "InvalidMessage: of another", "InvalidMessage"),
     ],
 )
 def test_an_exception_is_answered_with_type_and_text(error, text, kind):
@@ -192,6 +205,16 @@ def test_an_exception_is_answered_with_type_and_text(error, text, kind):
     answer = dispatch(raising(error))
     assert ("error", text) == status_and_text(answer)
     assert kind == answer["metadata"]["error"]
+    assert "tool" == answer["author"]["name"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), BaseExceptionGroup("g", [KeyboardInterrupt()])])
+def test_the_end_of_the_program_passes_through(error):
+    """Ctrl-C is no answer, alone or in a group."""
+    steps = Dispatcher({"tool": raising(error)}).adispatch({"recipient": "tool", "arguments": {}})
+    steps.send(None)
+    with pytest.raises(type(error)):
+        steps.send(None)
 
 
 @pytest.mark.parametrize(
@@ -427,6 +450,29 @@ def test_only_so_many_calls_run_at_a_time(limits, spec):
 
     assert 20 == len(asyncio.run(main()))
     assert limits.get("max_concurrency", 1) == max(most)
+
+
+@pytest.mark.parametrize(("limits", "spec"), [({"max_concurrency": 1}, {}), ({}, {"parallel": False})])
+@pytest.mark.parametrize("many", [1, 3])
+def test_a_call_from_inside_another_does_not_wait_for_it(limits, spec, many):
+    """A recipient may dispatch in turn, also to itself, though it has taken the only turn; limits hold."""
+    running, most = set(), []
+
+    async def again(arguments):
+        left = arguments["left"]
+        if not left:
+            running.add(arguments["n"])
+            most.append(len(running))
+            await asyncio.sleep(0)
+            running.discard(arguments["n"])
+            return "end"
+        calls = [{"recipient": "a", "arguments": {"left": left - 1, "n": n}} for n in range(many)]
+        return "+".join(map(reply_text, await dispatcher.adispatch_many(calls)))
+
+    dispatcher = Dispatcher({"a": declared(again, "a", **spec)}, **limits)
+    answer = dispatcher.dispatch({"recipient": "a", "arguments": {"left": 2, "n": 0}})
+    assert ("ok", "+".join(["end"] * many * many)) == status_and_text(answer)
+    assert 1 == max(most)
 
 
 def test_waiting_for_a_turn_takes_no_time_of_the_call():
@@ -740,9 +786,10 @@ def test_a_replaced_recipient_is_closed_when_its_calls_have_ended(session):
     assert 3 == session.events.count("close")
 
 
-def test_what_cannot_be_opened_is_tried_again(session):
-    """An error of opening is the answer of the call; the next call tries again."""
-    errors = [OSError("no room")]
+@pytest.mark.parametrize("error", [OSError("no room"), FatalError("no room"), SystemExit("no room")])
+def test_what_cannot_be_opened_is_tried_again(session, error):
+    """An error of opening, whatever it is, is the answer of the call; the next call tries again."""
+    errors = [error]
 
     class Failing(session):
         async def __aenter__(self):
@@ -754,7 +801,7 @@ def test_what_cannot_be_opened_is_tried_again(session):
         async with Dispatcher({"s": Failing}) as dispatcher:
             return [status_and_text(await dispatcher.adispatch(MESSAGE)) for _ in range(2)]
 
-    assert [("error", "OSError: no room"), ("ok", "1")] == asyncio.run(main())
+    assert [("error", f"{type(error).__name__}: no room"), ("ok", "1")] == asyncio.run(main())
 
 
 async def given_up(dispatcher):

@@ -1,6 +1,7 @@
 """Tests of limited time, and of blocking functions beside the event loop."""
 
 import asyncio
+import collections
 import contextvars
 import threading
 
@@ -8,6 +9,7 @@ import pytest
 
 from registry import running
 from registry import threads as threads_module
+from registry.recipient import run_coroutine
 from registry.running import TimeIsUpError, within
 from registry.threads import Threads, in_thread
 
@@ -269,6 +271,36 @@ def test_threads_are_used_again_and_are_limited():
     assert max(most) <= 2
     again = asyncio.run(main())
     assert 50 == len(again)
+
+
+def test_functions_called_from_functions_have_threads_of_their_own(monkeypatch):
+    """However many functions wait for others, in loops of their own or not, those are called."""
+    monkeypatch.setattr(threads_module, "_THREADS", collections.defaultdict(lambda: Threads(1)))
+
+    def deeper(left):
+        return run_coroutine(blocking(left - 1)) + 1 if left else 0
+
+    async def blocking(left):
+        return run_coroutine(in_thread(deeper, left))  # a loop is running: in a thread of its own
+
+    async def main():
+        return await asyncio.gather(*(in_thread(deeper, 3) for _ in range(5)))
+
+    assert [3] * 5 == asyncio.run(main())
+
+
+@pytest.mark.parametrize("error", [StopIteration(3), GeneratorExit(), KeyboardInterrupt()])
+def test_what_would_end_the_loop_is_an_error_of_the_function(error):
+    """What no future takes, or would end the program, is told as an error."""
+
+    def work():
+        raise error
+
+    async def main():
+        with pytest.raises(RuntimeError, match=type(error).__name__):
+            await in_thread(work)
+
+    asyncio.run(main())
 
 
 def test_a_function_that_never_returns_takes_no_place():
