@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from registry import schema_check
-from registry.coercion import Coercer
+from registry import dialects, schema_check
+from registry.coercion import Coercer, resolve
 from registry.exceptions import InvalidArguments
 from registry.frozen import thaw
 from registry.jsontext import NotJsonError, is_suspicious, parse_json
@@ -119,6 +119,8 @@ def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     if any(keyword in schema for keyword in CLOSING):
         return {"properties": {}, **schema}
+    if dialects.is_old(schema):
+        return dialects.closed(schema, lambda reference: resolve(schema, reference))
     composes = any(keyword in schema for keyword in _COMPOSING)
     return {"properties": {}, **schema, CLOSING[composes]: False}
 
@@ -213,6 +215,7 @@ class Binding:
 
 def _compile(schema: Mapping[str, Any], *, nulls: bool) -> Binding:
     root = _closed(schema)
+    told = dialects.lone_references(root) if dialects.is_old(root) else root
     properties = schema.get("properties", {})
     defaults = [
         (name, part["default"])
@@ -221,9 +224,9 @@ def _compile(schema: Mapping[str, Any], *, nulls: bool) -> Binding:
     ]
     parts = list(_schemas(schema))
     inner = sum("default" in part for part in parts) > len(defaults)
-    coercer = Coercer(root, _parse_inner, _matcher())
+    coercer = Coercer(told, _parse_inner, _matcher())
     return Binding(
-        schema=root,
+        schema=told,
         checker=schema_check.compile(root),
         coercer=coercer,
         defaults=tuple(defaults),

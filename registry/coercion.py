@@ -109,6 +109,7 @@ class Coercer:
     root: Schema
     parse: Callable[[str], Any]
     matches: Callable[[str, str], bool]
+    _targets: dict[str, Node | None] = attrs.field(factory=dict, init=False)
     _types: dict[int, frozenset[str]] = attrs.field(factory=dict, init=False)
     #: Whether a member that is null counts as not given when alternatives are chosen.
     nulls: bool = False
@@ -224,8 +225,11 @@ class Coercer:
     def _parts(self, node: Schema) -> Iterator[Node]:
         """Yield what applies to the same value beside the schema's own keywords."""
         reference = node.get("$ref")
-        if isinstance(reference, str) and (target := resolve(self.root, reference)) is not None:
-            yield target
+        if isinstance(reference, str):
+            if reference not in self._targets:
+                self._targets[reference] = resolve(self.root, reference)
+            if (target := self._targets[reference]) is not None:
+                yield target
         yield from node.get("allOf", ())
         for keyword in ("anyOf", "oneOf"):
             if keyword in node:
@@ -340,11 +344,19 @@ def _own_types(node: Schema) -> frozenset[str]:
 
 
 def resolve(root: Schema, reference: str) -> Node | None:
-    """Return what a reference inside the root schema points at; None when it is no JSON Pointer there."""
-    if not reference.startswith("#"):
+    """Return what a reference inside the root schema points at; None when that cannot be told.
+
+    It is a JSON Pointer or an anchor there. Inside a schema with an address of its own, it would start there.
+    """
+    nodes = list(_objects(root))
+    if not reference.startswith("#") or any(map(_has_address, nodes[1:])):
         return None
+    fragment = urllib.parse.unquote(reference[1:])
+    if fragment and not fragment.startswith("/"):
+        names = (("$anchor", fragment), ("$dynamicAnchor", fragment), ("$id", reference), ("id", reference))
+        return next((node for node in nodes for key, name in names if node.get(key) == name), None)
     found: Any = root
-    for step in urllib.parse.unquote(reference[1:]).split("/")[1:]:
+    for step in fragment.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(found, Mapping) and key in found:
             found = found[key]
@@ -353,3 +365,17 @@ def resolve(root: Schema, reference: str) -> Node | None:
         else:
             return None
     return found if isinstance(found, (Mapping, bool)) else None
+
+
+def _objects(value: Any) -> Iterator[Schema]:
+    """Yield every object inside a schema, itself first."""
+    if isinstance(value, Mapping):
+        yield value
+    for item in value.values() if isinstance(value, Mapping) else value:
+        if isinstance(item, (Mapping, list, tuple)):
+            yield from _objects(item)
+
+
+def _has_address(node: Schema) -> bool:
+    address = node.get("$id", node.get("id"))
+    return isinstance(address, str) and not address.startswith("#")

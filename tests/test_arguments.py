@@ -133,7 +133,8 @@ SHAPES = {
         ({"anyOf": [{"minimum": 1, "type": "integer"}, {"type": "boolean"}]}, "0", None),
         ({"$ref": "#/$defs/n"}, "3", 3),
         ({"$ref": "#/$defs/loop"}, "3", "3"),
-        ({"$ref": "#named"}, "3", None),
+        ({"$ref": "#named"}, "3", 3),
+        ({"$ref": "#words"}, '{"v": "3"}', '{"v": "3"}'),
         ({"$ref": "#/$defs/a~1b~0/0"}, "3", 3),
         # arrays
         (
@@ -210,6 +211,7 @@ def test_a_value_follows_its_schema(schema, value, result):
         "loop": {"$ref": "#/$defs/loop"},
         "a/b~": [INTEGER],
         "named": {"$anchor": "named", **INTEGER},
+        "words": {"$dynamicAnchor": "words", "type": ["string", "integer"]},
     }
     root = schema_of({"v": schema}, **{"$defs": definitions})
     if "$ref" in schema and "a~1b" in schema["$ref"]:
@@ -239,6 +241,52 @@ def test_old_dialects_are_read():
         **{"$schema": "http://json-schema.org/draft-07/schema#"},
     )
     assert {"v": [1, True]} == binder(schema)({"v": ["1", "true"]})
+
+
+@pytest.mark.parametrize(
+    ("keywords", "taken"),
+    [
+        ({"properties": {"a": {}}, "allOf": [{"properties": {"b": {}}}, {"$ref": "#/definitions/c"}]}, "abc"),
+        ({"$ref": "#/definitions/c"}, "c"),
+        ({"$ref": "#/definitions/c", "type": "object", "allOf": [{"properties": {"a": {}}}]}, "ac"),
+        ({"anyOf": [{"properties": {"a": {}}}, {"patternProperties": {"^b": {}}}]}, "ab"),
+        ({"if": {"properties": {"a": {}}}, "then": {"properties": {"b": {}}}, "else": True}, "ab"),
+        ({"properties": {"a": {}}, "dependencies": {"a": {"properties": {"b": {}}}, "b": ["a"]}}, "ab"),
+        ({"allOf": [{"$ref": "#/definitions/c"}], "anyOf": [{"$ref": "#/definitions/c"}]}, "c"),
+        ({"oneOf": [{"properties": {"a": {}}, "additionalProperties": {}}]}, "abcd"),
+        ({"properties": {"a": {}}, "additionalProperties": False}, "a"),
+    ],
+)
+@pytest.mark.parametrize("draft", ["draft-04", "draft-06", "draft-07"])
+def test_unknown_arguments_are_errors_in_old_dialects_too(keywords, taken, draft):
+    """A composed schema takes the names of its parts and no others, unless a part takes any."""
+    definitions = {"c": {"type": "object", "properties": {"c": {}}}}
+    schema = {"$schema": f"http://json-schema.org/{draft}/schema#", "definitions": definitions, **keywords}
+    if draft != "draft-07" and "if" in keywords:
+        del schema["if"], schema["else"]
+        schema["allOf"] = [{"properties": {"a": {}}}, schema.pop("then")]
+    whole = dict.fromkeys(taken, 1)
+    assert whole == binder(schema)(whole)
+    for unknown in set("abcd") - set(taken):
+        (text,) = errors_of(schema, {**whole, unknown: 1}).errors
+        assert text.startswith(f"{unknown}: unknown argument (")
+
+
+def test_a_reference_inside_another_address_converts_nothing():
+    """References that start at an address inside the schema are left to the validator."""
+    inner = {"$id": "urn:inner", "$defs": {"n": {"type": "string"}}, "$ref": "#/$defs/n"}
+    bind = binder(schema_of({"v": inner, "w": INTEGER}, **{"$defs": {"n": INTEGER}}))
+    assert {"v": "3", "w": 4} == bind({"v": "3", "w": "4"})
+
+
+def test_a_reference_stands_alone_in_old_dialects():
+    """What stands beside a reference says nothing before 2019-09, so it asks for no conversion."""
+    keywords = {"v": {"$ref": "#/definitions/any", "type": "integer", "default": 5}}
+    schema = schema_of(keywords, definitions={"any": {"type": ["string", "integer"]}})
+    assert {"v": "3"} == binder({"$schema": "http://json-schema.org/draft-07/schema#", **schema})({"v": "3"})
+    assert {"v": 3} == binder({"$schema": "https://json-schema.org/draft/2019-09/schema", **schema})(
+        {"v": "3"}
+    )
 
 
 def test_recursive_schemas_convert_at_every_depth():
