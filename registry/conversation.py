@@ -8,18 +8,19 @@ itself, and ``usage``, numbers that are added up.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
 import pathlib
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from registry.exceptions import ChatError
 from registry.frozen import FrozenDict, freeze
-from registry.messages import Outcome, new_id, reply
+from registry.messages import Outcome, json_type, new_id, reply
 from registry.threads import in_thread
 
 if TYPE_CHECKING:
@@ -136,8 +137,11 @@ def _recipient(result: Mapping[str, Any]) -> str:
 
 def calls_in(result: Result) -> list[Any]:
     """Return the messages in a result that address recipients."""
-    if result.get("calls"):
-        return list(result["calls"])
+    calls = result.get("calls")
+    if calls is not None and not isinstance(calls, (list, tuple)):
+        raise ChatError(f'a chat must give "calls" as a list, not {json_type(calls)}')
+    if calls:
+        return list(calls)
     return [] if _recipient(result) == USER else [result]
 
 
@@ -150,13 +154,16 @@ async def _started(method: Callable[[Any], Any], argument: Any) -> Any:
     return await answer if inspect.isawaitable(answer) else answer
 
 
-async def _results(answer: Any) -> AsyncIterator[Any]:
+async def _results(answer: Any) -> AsyncGenerator[Any, None]:
     """Yield the results in an answer: one dict, or an iterable of them of either kind."""
     if isinstance(answer, Mapping):
         yield answer
-    elif isinstance(answer, AsyncIterator) or hasattr(answer, "__aiter__"):
-        async for result in answer:
-            yield result
+    elif hasattr(answer, "__aiter__"):
+        async with contextlib.AsyncExitStack() as stack:
+            if hasattr(answer, "aclose"):  # a generator that is not read to its end must know
+                stack.push_async_callback(answer.aclose)
+            async for result in answer:
+                yield result
     elif isinstance(answer, Iterable):
         iterator: Iterator[Any] = iter(answer)
         while (result := await in_thread(next, iterator, None)) is not None:
@@ -170,12 +177,13 @@ async def _answer(
 ) -> Result | None:
     """Return the last result of a chat's answer; None when it gave none."""
     last = None
-    async for result in _results(await _started(method, argument)):
-        if not isinstance(result, Mapping):
-            raise ChatError(f"a chat must give dicts, not {type(result).__name__}")
-        last = dict(result)
-        if on_result is not None:
-            on_result(last)
+    async with contextlib.aclosing(_results(await _started(method, argument))) as results:
+        async for result in results:
+            if not isinstance(result, Mapping):
+                raise ChatError(f"a chat must give dicts, not {type(result).__name__}")
+            last = dict(result)
+            if on_result is not None:
+                on_result(last)
     return last
 
 

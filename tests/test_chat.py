@@ -33,6 +33,10 @@ SCHEMA = {
 }
 
 
+async def forbidden(_arguments):
+    raise AssertionError("this call must not be made")
+
+
 async def add(arguments):
     return str(arguments["a"] + arguments["b"])
 
@@ -289,6 +293,32 @@ def test_being_cancelled_leaves_the_history_in_order():
     assert chat.history == []
 
 
+@each_api
+def test_the_next_question_does_not_wait_for_the_end_of_the_last(api):
+    """Whoever stops reading an answer, in whatever way, can ask on: the history has the new question only."""
+    with answers(api, ("abcd",)) as server:
+        chat = chat_with(api, server.url)
+
+        def stop(_result):
+            raise ZeroDivisionError
+
+        async def ask_on():
+            async for _result in chat.ask("one"):
+                break
+            unread = chat.ask("two")
+            await anext(unread)
+            try:
+                await Dispatcher({}).converse(chat, "three", on_result=stop)
+            except ZeroDivisionError:
+                transcript = await Dispatcher({}).converse(chat, "four")
+            await unread.aclose()
+            return transcript
+
+        assert "abcd" == asyncio.run(ask_on()).text
+    assert "four" == chat.history[0]["content"]
+    assert ["user", "assistant"] == [item["role"] for item in chat.history if "role" in item]
+
+
 def test_being_cancelled_in_a_call_leaves_a_clean_transcript():
     """When a talk is cancelled while a recipient works, the recorded call has a reply that says so."""
     recorder = Recorder()
@@ -403,6 +433,58 @@ def test_an_answer_that_was_cut_is_incomplete(api, answer, reason):
     assert transcript.messages[-1]["finish_details"] == {"type": reason}
 
 
+@pytest.mark.parametrize(
+    ("api", "reply"),
+    [
+        ("chat", stream(*completion_events(None, [("x", "ping", "")])[:2], done=False)),
+        (
+            "chat",
+            whole(
+                {
+                    "choices": [
+                        {
+                            "message": completion(None, [("x", "ping", "{}")])["choices"][0]["message"],
+                            "finish_reason": "length",
+                        }
+                    ]
+                }
+            ),
+        ),
+        ("responses", whole(response(None, [("x", "ping", "")], "incomplete"))),
+        ("anthropic", whole(message(None, [("x", "ping", "{}")]) | {"stop_reason": "max_tokens"})),
+    ],
+)
+def test_a_call_that_was_cut_before_its_arguments_is_not_made(api, reply):
+    """A call at the end of an answer that was cut has lost its arguments: it is not made without them."""
+    recipients = {"ping": declared(forbidden, "ping", {"type": "object"})}
+    good = whole(APIS[api][0]("sorry"))
+    with ModelServer([reply, good]) as server:
+        transcript = converse(chat_with(api, server.url, recipients), recipients=recipients)
+    assert [("invalid-arguments", "x")] == [
+        (told["metadata"]["status"], told["metadata"]["call_id"]) for told in transcript.replies
+    ]
+    assert ("end_turn", "sorry") == (transcript.stop_reason, transcript.text)
+
+
+@pytest.mark.parametrize(("done", "reason"), [(True, "end_turn"), (False, "incomplete")])
+def test_a_stream_that_just_ends_was_broken_off(done, reason):
+    """Without a reason, only the mark at the end of the stream tells that the answer is whole."""
+    with ModelServer([stream({"choices": [{"delta": {"content": "so"}}]}, done=done)]) as server:
+        transcript = converse(chat_with("chat", server.url))
+    assert (reason, "so") == (transcript.stop_reason, transcript.text)
+
+
+def test_text_in_parts_is_text():
+    """Where a server gives content as parts, those that are text count, and others are passed over."""
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "an"}, {"type": "text"}]
+    for given in (
+        stream({"choices": [{"delta": {"content": parts}}]}, {"choices": [{"delta": {"content": "swer"}}]}),
+        whole({"choices": [{"message": {"content": [*parts, {"type": "text", "text": "swer"}]}}]}),
+    ):
+        with ModelServer([given]) as server:
+            assert "answer" == ask(chat_with("chat", server.url))[-1]["message"]
+
+
 def test_an_empty_answer_is_no_item():
     """An answer without any content ends the talk; nothing empty is sent back."""
     with ModelServer([whole(message(""))]) as server:
@@ -428,6 +510,24 @@ ODD_CALLS = {
         _chunk({"index": 0, "id": "x", "function": {"name": "add", "arguments": "{}"}}),
         _chunk({"index": 0, "id": "y", "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}),
     ],
+    "no index, by turns": [
+        _chunk(
+            {"id": "x", "function": {"name": "add", "arguments": '{"a": 5,'}},
+            {"id": "y", "function": {"name": "add", "arguments": '{"a": 1,'}},
+        ),
+        _chunk(
+            {"id": "x", "function": {"arguments": ' "b": 6}'}},
+            {"id": "y", "function": {"arguments": ' "b": 2}'}},
+        ),
+    ],
+    "no index and no id": [
+        _chunk({"function": {"name": "add", "arguments": '{"a": 5, "b": 6}'}}),
+        _chunk({"function": {"name": "add", "arguments": '{"a": 1'}}),
+        _chunk({"function": {"name": "add", "arguments": ', "b": 2}'}}),
+    ],
+    "arguments as an object": [
+        _chunk({"index": 0, "id": "x", "function": {"name": "add", "arguments": {"a": 1, "b": 2}}}),
+    ],
     "no id": [_chunk({"index": 0, "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}})],
     "an object": [
         _chunk(),
@@ -443,7 +543,9 @@ def test_calls_that_servers_stream_in_their_own_ways(chunks):
     with ModelServer([stream(*chunks), whole(completion("3"))]) as server:
         transcript = converse(chat_with("chat", server.url))
     assert transcript.replies[-1]["content"]["parts"] == ["3"]
-    assert transcript.replies[-1]["metadata"]["call_id"]
+    assert all(told["metadata"]["call_id"] for told in transcript.replies)
+    assert "" not in [told["author"]["name"] for told in transcript.replies]
+    assert "no valid JSON" not in str(transcript.replies)
 
 
 @pytest.mark.parametrize(

@@ -285,6 +285,14 @@ def test_a_stream_may_end_without_its_empty_line():
         assert ask([Reply(200, body, events.headers)])[0] == "ab"
 
 
+@pytest.mark.parametrize("before", [b"", b": hello\n\n", b"event: x\n"])
+@pytest.mark.parametrize("kind", ["text/plain", "application/json", None])
+def test_events_are_known_without_their_content_type(kind, before):
+    """Events are read as such whatever content type the server gives them."""
+    headers = {} if kind is None else {"content-type": kind}
+    assert "ab" == ask([Reply(200, before + stream(*completion_events("ab")).body, headers)])[0]
+
+
 def test_a_host_alone_may_lack_the_version():
     """Where a base URL has no path, the version that all providers have is tried second, and remembered."""
 

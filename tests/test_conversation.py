@@ -121,6 +121,22 @@ class Async(Values):
         return super().post_messages(messages)
 
 
+class Later:
+    """An asynchronous iterator that is no generator."""
+
+    def __init__(self, values):
+        self.values = iter(values)
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        try:
+            return next(self.values)
+        except StopIteration:
+            raise StopAsyncIteration from None
+
+
 @pytest.mark.parametrize(
     ("kind", "make"),
     [
@@ -130,6 +146,7 @@ class Async(Values):
         (Values, async_value),
         (Async, lambda found: found),
         (Async, lambda found: [found]),
+        (Values, lambda found: Later([{"message": ""}, found])),
     ],
 )
 def test_a_chat_may_be_written_in_any_style(kind, make):
@@ -220,6 +237,13 @@ def test_what_is_no_result_is_an_error_of_the_chat(answer):
     """A chat that gives no dicts is told so."""
     with pytest.raises(ChatError, match="a chat must give dicts, not"):
         converse(Values(lambda found: found, answer))
+
+
+@pytest.mark.parametrize("calls", [5, "text", {"recipient": "echo"}])
+def test_calls_that_are_no_list_are_an_error_of_the_chat(calls):
+    """A chat that gives its calls in another shape is told so."""
+    with pytest.raises(ChatError, match='a chat must give "calls" as a list, not'):
+        converse(Chatbot({"message": "", "calls": calls}))
 
 
 def test_errors_of_the_chat_pass_through():

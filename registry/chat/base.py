@@ -85,6 +85,8 @@ class ProviderChat:
         self._http = Http(url, wire.headers(key), key, timeout, retry or Retry(), client)
         self._recipients = {} if recipients is None else recipients
         self._history: list[Item] = []
+        #: The question that is being answered.
+        self._asked: Item | None = None
         #: Calls of the last answer: id -> name.
         self._open: dict[str, str] = {}
         self._request = Request(model, system, (), (), False, max_tokens, stream, dict(options or {}))
@@ -108,17 +110,15 @@ class ProviderChat:
             ChatError: there is no answer, and the history is as it was.
         """
         self._close_calls()
-        start = len(self._history)
-        self._history.append(self._wire.said("user", prompt))
-        arrived = False
+        asked = self._asked = self._wire.said("user", prompt)
+        self._history.append(asked)
         try:
             async with contextlib.aclosing(self._answered(final=final)) as results:
                 async for result in results:
-                    arrived = "finish_details" in result
                     yield result
         finally:
-            if not arrived:
-                del self._history[start:]
+            if self._asked is asked:
+                self._take_back()
 
     async def post_messages(
         self, messages: Iterable[Item], /, *, final: bool = False
@@ -136,6 +136,7 @@ class ProviderChat:
 
     def _close_calls(self, replies: Iterable[Item] = ()) -> None:
         """Answer all open calls: with the replies, and those that have none as cancelled."""
+        self._take_back()
         given = list(replies)
         answered = {message["metadata"].get("call_id") for message in given}
         given += [
@@ -146,6 +147,14 @@ class ProviderChat:
         if given:
             self._history += self._wire.results(given)
         self._open = {}
+
+    def _take_back(self) -> None:
+        """Forget the question that has no answer.
+
+        Whoever stops reading an answer may ask on before the generator that gave it is closed.
+        """
+        self._history = [item for item in self._history if item is not self._asked]
+        self._asked = None
 
     async def _answered(self, *, final: bool) -> AsyncGenerator[dict[str, Any], None]:
         request = attrs.evolve(self._request, items=self._history, tools=self._tools(), final=final)
@@ -158,6 +167,8 @@ class ProviderChat:
                 async for piece in pieces:
                     if piece.whole:
                         answer = self._wire.read(piece.data)
+                    elif piece.data is None:
+                        fold.ended = True
                     elif delta := fold.feed(piece.data):
                         text += delta
                         yield _result(text, ended=False)
@@ -172,6 +183,7 @@ class ProviderChat:
         if answer is None:
             raise ChatError(f"{self._http.place} broke off its answer")
         self._history += answer.items
+        self._asked = None
         self._open = {call["id"]: call["recipient"] for call in answer.calls}
         yield _whole(answer)
 
@@ -217,5 +229,7 @@ def _whole(answer: Answer) -> dict[str, Any]:
     result["usage"] = dict(answer.usage)
     result["finish_details"] = {"type": answer.reason}
     if answer.calls:
-        result["calls"] = [dict(call) for call in answer.calls]
+        result["calls"] = calls = [dict(call) for call in answer.calls]
+        if not answer.complete and calls[-1].get("arguments") in ("{}", {}):
+            calls[-1]["arguments"] = ""  # the call was cut before them: it is answered, not made without
     return result

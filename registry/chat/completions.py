@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from registry.rendered import RenderedPrompt
 
 _SYSTEM = frozenset({"system", "developer"})
+#: Our own reason: the stream ended without one, and without the mark of its end.
+_BROKEN_OFF = "broken_off"
+_INCOMPLETE = frozenset({"length", "content_filter", _BROKEN_OFF})
 _TOKENS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 
 
@@ -44,7 +47,7 @@ class _Fold(Fold):
         added = ""
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
-            added += (delta.get("content") or "") + (delta.get("refusal") or "")
+            added += _words(delta)
             for part in delta.get("tool_calls") or ():
                 self._call(part)
             self.reason = choice.get("finish_reason") or self.reason
@@ -57,29 +60,55 @@ class _Fold(Fold):
         index, call_id = part.get("index"), part.get("id") or ""
         function = part.get("function") or {}
         call = self.calls[self.places[index]] if index in self.places else None
-        if call is None or (call_id and call["id"] and call_id != call["id"]):
+        if call is not None and call_id and call["id"] and call_id != call["id"]:
             # Some servers give no index, or all calls the same one; then another id is another call.
-            self.places[index] = len(self.calls)
+            call = next((known for known in self.calls if known["id"] == call_id), None)
+        elif call is not None and index is None and not call_id and function.get("name"):
+            # Neither: a name begins a call, unless each piece repeats it.
+            call = None if _is_whole(call["function"]["arguments"]) else call
+        if call is None:
             call = {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
             self.calls.append(call)
+        self.places[index] = next(place for place, known in enumerate(self.calls) if known is call)
         call["id"] = call["id"] or call_id
         call["function"]["name"] = call["function"]["name"] or function.get("name") or ""
-        call["function"]["arguments"] += function.get("arguments") or ""
+        call["function"]["arguments"] += _arguments(function)
 
     def response(self) -> Item | None:
         if self.reason is None and not self.text and not self.calls:
             return None
         message = {"role": "assistant", "content": "".join(self.text), "tool_calls": self.calls}
-        return {"choices": [{"message": message, "finish_reason": self.reason}], "usage": self.usage}
+        reason = self.reason or (None if self.ended else _BROKEN_OFF)
+        return {"choices": [{"message": message, "finish_reason": reason}], "usage": self.usage}
+
+
+def _words(message: Item) -> str:
+    """Return the text of a message or of a piece of one; of parts, those that are text."""
+    content = message.get("content") or ""
+    if not isinstance(content, str):
+        content = "".join(part.get("text") or "" for part in content if part.get("type") == "text")
+    return content + (message.get("refusal") or "")
+
+
+def _arguments(function: Item) -> str:
+    """Return the arguments of a call as JSON text, which is what most servers give."""
+    given = function.get("arguments") or ""
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        json.loads(arguments)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _complete(call: Item) -> Item:
     """Return a call with what some servers leave out: the id, and the arguments where there are none."""
     done = {**call, "id": call.get("id") or new_id()}
     if "function" in call:
-        arguments = call["function"].get("arguments") or "{}"
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        done["function"] = {**call["function"], "arguments": text}
+        done["function"] = {**call["function"], "arguments": _arguments(call["function"]) or "{}"}
     return done
 
 
@@ -124,7 +153,7 @@ class Completions(Wire):
         raise_error(response)
         choice = response["choices"][0]
         message = choice["message"]
-        text = (message.get("content") or "") + (message.get("refusal") or "")
+        text = _words(message)
         calls = [_complete(call) for call in message.get("tool_calls") or ()]
         item: Item = {"role": "assistant", "content": text or None}
         if calls:
@@ -135,6 +164,6 @@ class Completions(Wire):
             (item,) if text or calls else (),
             tool_calls_from_openai({"tool_calls": calls}),
             tokens(response.get("usage"), _TOKENS),
-            reason not in {"length", "content_filter"},
+            reason not in _INCOMPLETE,
             reason,
         )

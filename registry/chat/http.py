@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,7 +14,7 @@ from registry.chat.sse import Decoder, OversizedError
 from registry.exceptions import ChatError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     import httpx
 
@@ -27,13 +28,15 @@ _CONNECT = 10.0
 _MAX_WORDS = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SHORTEST_SECRET = 4
+#: How events begin: some servers, and what stands before them, give another content type.
+_EVENTS = (b"data:", b"event:", b": ")
 #: What the sender of a request can do about some answers.
 _HINTS = {401: "check the API key", 403: "check the API key", 404: "check the base URL and the model's name"}
 
 
 @attrs.frozen
 class Piece:
-    """A part of an answer: one event's data, or with ``whole`` all of it at once."""
+    """A part of an answer: one event's data, None for the mark at the end, or with ``whole`` all at once."""
 
     data: Any
     whole: bool = False
@@ -83,8 +86,9 @@ class Http:
         try:
             response = await self._opened(client, path, content)
             try:
-                async for piece in self._pieces(response):
-                    yield piece
+                async with contextlib.aclosing(self._pieces(response)) as pieces:
+                    async for piece in pieces:
+                        yield piece
             except httpx.HTTPError as error:
                 raise ChatError(f"{self.place} broke off its answer ({type(error).__name__})") from None
             finally:
@@ -155,24 +159,28 @@ class Http:
         said = words_of(body)
         return f"answered {status}{f': {said}' if said else ''}{hint}"
 
-    async def _pieces(self, response: httpx.Response) -> AsyncIterator[Piece]:
-        if "text/event-stream" not in response.headers.get("content-type", ""):
-            yield Piece(self._json(b"".join([chunk async for chunk in self._chunks(response)])), whole=True)
-            return
+    async def _pieces(self, response: httpx.Response) -> AsyncGenerator[Piece, None]:
         decoder = Decoder()
+        chunks = self._chunks(response)
+        if "text/event-stream" not in response.headers.get("content-type", ""):
+            body = b"".join([chunk async for chunk in chunks])
+            if not body.lstrip().startswith(_EVENTS):
+                yield Piece(self._json(body), whole=True)
+                return
+            chunks = _once(body)
         try:
-            async for chunk in self._chunks(response):
+            async for chunk in chunks:
                 for event in decoder.feed(chunk):
                     if event.data == "[DONE]":
+                        yield Piece(None)
                         return
                     yield Piece(self._json(event.data))
             for event in decoder.feed(b"", last=True):
-                if event.data != "[DONE]":
-                    yield Piece(self._json(event.data))
+                yield Piece(None if event.data == "[DONE]" else self._json(event.data))
         except OversizedError:
             self._fail("sent an event that is too large")
 
-    async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
+    async def _chunks(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         size = 0
         async for chunk in response.aiter_bytes():
             size += len(chunk)
@@ -194,6 +202,10 @@ class Http:
         if len(self.secret) >= _SHORTEST_SECRET:
             text = text.replace(self.secret, "[hidden]")
         return _CONTROL.sub(" ", text)
+
+
+async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
+    yield body
 
 
 def words_of(body: Any) -> str:

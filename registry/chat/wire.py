@@ -53,6 +53,9 @@ class Request:
 class Fold(abc.ABC):
     """Gathers the events of a streamed answer until they make the same data as an answer in one piece."""
 
+    #: Whether the server marked the end of its events.
+    ended: bool = False
+
     @abc.abstractmethod
     def feed(self, event: Item) -> str:
         """Take an event and return the text that it adds.
