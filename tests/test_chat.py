@@ -16,7 +16,7 @@ from model_server import (
     stream,
     whole,
 )
-from stubs import declared
+from stubs import declared, echo
 
 from registry.chat import AnthropicChat, OpenAIChat, Recorder, Retry
 from registry.dispatch import Dispatcher
@@ -191,9 +191,17 @@ def test_malformed_arguments_are_answered_and_not_executed(api, streamed):
     assert transcript.text == "sorry"
 
 
-@pytest.mark.parametrize(("raw", "code"), [('{"a": 1,', "invalid-json"), ("[1]", "not-an-object")])
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        ('{"a": 1,', "invalid-json"),
+        ('{"a": 1, "b": 2, "a": 3}', "invalid-json"),
+        ('{"a": 1, "b": NaN}', "invalid-json"),
+        ("[1]", "not-an-object"),
+    ],
+)
 def test_malformed_arguments_of_messages(raw, code):
-    """Arguments that break off are answered with an error; in the history an object stands for them."""
+    """Arguments that are no JSON are answered with an error; in the history an object stands for them."""
     with answers("anthropic", ("", [("call_1", "add", "{}")]), ("sorry",)) as server:
         events = message_events("", [("call_1", "add", "{}")])
         for event in events:
@@ -203,6 +211,27 @@ def test_malformed_arguments_of_messages(raw, code):
         transcript = converse(chat_with("anthropic", server.url))
     assert transcript.replies[0]["metadata"]["code"] == code
     assert server.sent[1].body["messages"][1]["content"][1]["input"] == {}
+
+
+def test_empty_arguments_of_messages_may_be_left_out():
+    """A call without arguments is one whose arguments are empty."""
+    recipients = {"ping": declared(echo, "ping", {"type": "object"})}
+    calls = [{"type": "tool_use", "id": "x", "name": "ping"}]
+    with ModelServer([whole(message() | {"content": calls}), whole(message("ok"))]) as server:
+        transcript = converse(chat_with("anthropic", server.url, recipients), recipients=recipients)
+    assert "ok" == transcript.replies[0]["metadata"]["status"]
+    assert {} == server.sent[1].body["messages"][1]["content"][0]["input"]
+
+
+@pytest.mark.parametrize("kept", [slice(0, -1), slice(0, None)])
+def test_messages_end_with_a_reason_or_with_the_mark_of_the_end(kept):
+    """An answer is whole when either has come."""
+    events = message_events("ab")
+    if kept.stop is None:
+        del events[-2]
+    with ModelServer([stream(*events[kept], done=False)]) as server:
+        transcript = converse(chat_with("anthropic", server.url))
+    assert ("end_turn", "ab") == (transcript.stop_reason, transcript.text)
 
 
 @each_api

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,6 +9,7 @@ import attrs
 from registry.chat.base import ProviderChat
 from registry.chat.completions import raise_error
 from registry.chat.wire import Answer, Fold, Item, Request, Wire, tokens
+from registry.jsontext import NotJsonError, parse_json
 from registry.toolcalls import tool_calls_from_anthropic, tool_result_for_anthropic
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class _Fold(Fold):
             self.reason = event["delta"].get("stop_reason") or self.reason
             start = self.message or {}
             self.message = {**start, "usage": {**(start.get("usage") or {}), **(event.get("usage") or {})}}
+        elif kind == "message_stop":
+            self.ended = True
         return ""
 
     def _delta(self, block: Item, delta: Item) -> str:
@@ -69,7 +71,7 @@ class _Fold(Fold):
         return ""
 
     def response(self) -> Item | None:
-        if self.reason is None:
+        if self.reason is None and not self.ended:
             return None
         return {**(self.message or {}), "content": list(self.blocks.values()), "stop_reason": self.reason}
 
@@ -79,10 +81,12 @@ def _parsed(block: Item) -> tuple[Item, Any]:
     block = dict(block)
     raw = block.pop(_RAW, "")
     if not raw:
+        if block.get("type") == "tool_use" and block.get("input") is None:
+            block["input"] = {}  # some servers leave out what is empty
         return block, block.get("input")
     try:
-        arguments = json.loads(raw)
-    except (ValueError, RecursionError):
+        arguments = parse_json(raw)
+    except NotJsonError:
         arguments = raw
     return {**block, "input": arguments if isinstance(arguments, dict) else {}}, arguments
 
