@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -91,11 +92,24 @@ def select(snapshot: RecipientSnapshot, names: Iterable[str] = ()) -> list[Examp
 def run_examples(
     examples: Iterable[Example], *, jobs: int = 1, timeout: float | None = None
 ) -> Iterator[Result]:
-    """Run examples, several at a time, and yield their results in the order of the examples."""
+    """Run examples, several at a time, and yield their results in the order of the examples.
+
+    Those of a recipient with ``parallel = false`` run alone.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
+    def run(example: Example) -> Result:
+        return _run(example, timeout)
+
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        yield from pool.map(lambda example: _run(example, timeout), examples)
+        for alone, group in itertools.groupby(examples, _runs_alone):
+            together = list(group)
+            yield from map(run, together) if alone else pool.map(run, together)
+
+
+def _runs_alone(example: Example) -> bool:
+    spec = None if example.prompt is not None else example.snapshot[example.name].SPEC
+    return spec is not None and not spec.parallel
 
 
 def _run(example: Example, timeout: float | None) -> Result:

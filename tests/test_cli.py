@@ -258,7 +258,11 @@ def test_render_refuses_values_that_do_not_fit(run, words):
     assert err.startswith("error: ")
 
 
-@pytest.mark.parametrize("words", [["name"], ["name=a", "name=b"], ["age:=x"]])
+@pytest.mark.parametrize(
+    "words",
+    [["name"], ["name=a", "name=b"], ["age:=x"], ["age:=" + "[" * 100_000], ['age:={"a":1,"a":2}']],
+    ids=range(5),
+)
 def test_words_that_are_no_values_are_bad_usage(run, words):
     """A word that is no KEY=VALUE, a double key and broken JSON are exit 2."""
     assert UNABLE == run("render", "greet", *words)[0]

@@ -17,13 +17,14 @@ from stubs import declared, echo
 
 from registry.cutting import clean, cut
 from registry.dispatch import Dispatcher
+from registry.examples import run_examples, select
 from registry.exceptions import InvalidMessage, NoSuchRecipient, RecipientFailed
 from registry.frozen import FrozenDict
 from registry.manager import RecipientManager, RecipientSnapshot
 from registry.messages import Outcome, reply_text
 from registry.recipient import Recipient
 from registry.redaction import hide, variables_of
-from registry.specs import HttpOptions, McpOptions, ServerSpec
+from registry.specs import ExampleMessage, HttpOptions, McpOptions, ServerSpec
 
 CITY = {
     "type": "object",
@@ -473,6 +474,33 @@ def test_a_call_from_inside_another_does_not_wait_for_it(limits, spec, many):
     answer = dispatcher.dispatch({"recipient": "a", "arguments": {"left": 2, "n": 0}})
     assert ("ok", "+".join(["end"] * many * many)) == status_and_text(answer)
     assert 1 == max(most)
+
+
+def test_examples_of_a_recipient_that_is_not_parallel_run_alone():
+    """Examples run several at a time, but not beside one whose recipient is not parallel; in order always."""
+    running, seen = set(), []
+
+    def noting(name):
+        async def note(arguments):
+            running.add((name, arguments["n"]))
+            seen.append((name, len(running)))
+            await asyncio.sleep(0)
+            running.discard((name, arguments["n"]))
+            return str(arguments["n"])
+
+        return note
+
+    def recipient(name, **spec):
+        examples = tuple(ExampleMessage(arguments={"n": n}, replies=(str(n),)) for n in range(4))
+        return declared(noting(name), name, example_messages=examples, **spec)
+
+    recipients = {"a": recipient("a"), "b": recipient("b", parallel=False), "c": recipient("c")}
+    results = list(run_examples(select(RecipientSnapshot(recipients)), jobs=4))
+    assert [f"recipients.{name} example {n}" for name in "abc" for n in range(1, 5)] == [
+        r.title for r in results
+    ]
+    assert all(result.passed for result in results)
+    assert {1} == {together for name, together in seen if name == "b"}
 
 
 def test_waiting_for_a_turn_takes_no_time_of_the_call():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from registry.jsontext import NotJsonError, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,8 +28,8 @@ def pair_of(word: str) -> tuple[str, Any] | None:
     if not match["json"]:
         return match["name"], match["value"]
     try:
-        return match["name"], json.loads(match["value"])
-    except ValueError as error:
+        return match["name"], parse_json(match["value"])
+    except NotJsonError as error:
         raise click.UsageError(f"{match['name']}:= needs JSON: {error}") from None
 
 
@@ -68,8 +69,8 @@ def object_from_input() -> dict[str, Any]:
         click.UsageError: it is no JSON object.
     """
     try:
-        found = json.loads(standard_input())
-    except ValueError as error:
+        found = parse_json(standard_input())
+    except NotJsonError as error:
         raise click.UsageError(f"standard input is not JSON: {error}") from None
     if not isinstance(found, dict):
         raise click.UsageError("standard input must be a JSON object")
