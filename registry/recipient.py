@@ -82,9 +82,10 @@ class Recipient(metaclass=RecipientMeta):
         if cls.SPEC is not None:
             return  # built from a declaration: complete, and built by the thousand
         defined = vars(cls)
-        if "aprocess" in defined and cls.process in _DERIVABLE:
+        sync, later = _is_derivable(cls.process), _is_derivable(cls.aprocess)
+        if sync and not later:
             cls.process = _process_from_aprocess  # type: ignore[method-assign]
-        elif "process" in defined and cls.aprocess in _DERIVABLE:
+        elif later and not sync:
             cls.aprocess = _aprocess_from_process  # type: ignore[method-assign]
         for name in ("REQUIRED_ARGS", "EXAMPLE_MESSAGES"):
             if name in defined:
@@ -153,6 +154,10 @@ _DERIVABLE = (
     _process_from_aprocess,
     _aprocess_from_process,
 )
+
+
+def _is_derivable(method: Any) -> bool:
+    return method in _DERIVABLE or getattr(method, "__isabstractmethod__", False)
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -1,6 +1,8 @@
 """Laws of RecipientMeta and Recipient."""
 
+import abc
 import asyncio
+import types
 import uuid
 
 import attrs
@@ -156,3 +158,30 @@ def test_run_coroutine_passes_errors_on():
         run_coroutine(fail())
     with pytest.raises(ValueError, match="no"):
         asyncio.run(inside())
+
+
+def test_the_one_method_may_come_from_a_mixin_or_stand_in_for_an_abstract_one():
+    """Whatever class defines one of the two methods, the other is derived from it."""
+
+    class Sync:
+        def process(self, _message, **_kwargs):
+            return "sync"
+
+    class Async:
+        async def aprocess(self, _message, **_kwargs):
+            return "async"
+
+    class Abstract(Recipient):
+        @abc.abstractmethod
+        def process(self, message, **kwargs):
+            """Answer."""
+
+    for bases, answer in (
+        ((Sync, Recipient), "sync"),
+        ((Async, Recipient), "async"),
+        ((Async, Abstract), "async"),
+    ):
+        made = types.new_class("Made", bases)()
+        assert answer == made.process({}) == asyncio.run(made.aprocess({}))
+    with pytest.raises(TypeError, match="abstract"):
+        types.new_class("Made", (Recipient, Async))()
