@@ -624,6 +624,14 @@ def test_no_cut_leaves_a_part_of_a_secret(value, around, at):
             assert not any(text.startswith(value[-n:]) for n in range(least, len(value)))
 
 
+def test_a_secret_that_is_no_text_is_hidden(monkeypatch):
+    """A value with bytes that are not UTF-8 is masked as Python and as JSON show it."""
+    value = "odd\udcffbyte"
+    monkeypatch.setenv("TOKEN_FOR_TEST", value)
+    for text in (value, json.dumps(value), str(KeyError(value))):
+        assert "odd" not in hide(text, frozenset({"TOKEN_FOR_TEST"}))
+
+
 def test_parts_and_long_errors_show_no_secret(monkeypatch):
     """A secret is taken out of texts beside the reply's, and before a text is cut in the middle of it."""
     monkeypatch.setenv("TOKEN_FOR_TEST", "secret-of-a-test")
