@@ -1,5 +1,7 @@
 """The parts that all backends share: cleaning, capture, folders, sizes, and the choice of a backend."""
 
+import contextlib
+import errno
 import os
 import pathlib
 import subprocess
@@ -164,12 +166,35 @@ def test_remove(place):
 
 
 def test_remove_exchanged(place):
-    """A folder in whose place a link stands is not followed."""
+    """A link that stands in a folder's place goes, and is not followed."""
     place.rmdir()
     place.symlink_to(place.parent / "precious")
-    with pytest.raises(OSError, match="recipients-"):
-        folder.remove(str(place))
+    folder.remove(str(place))
+    assert [place.parent / "precious"] == list(place.parent.iterdir())
     assert (place.parent / "precious" / "file").exists()
+
+
+@pytest.mark.parametrize("inside", ["", "deep/inside"])
+@pytest.mark.parametrize("mode", [0o555, 0o755])
+def test_remove_beside_a_mount(place, inside, mode):
+    """What somebody mounted over a folder, or inside it, keeps its content and its mode."""
+    precious = place.parent / "precious"
+    precious.chmod(mode)
+    (place / inside).mkdir(parents=True, exist_ok=True)
+    script = (
+        "import os, subprocess, sys\nfrom registry.execution import folder\n"
+        "if subprocess.run(['mount', '--bind', sys.argv[1], sys.argv[2]]).returncode: sys.exit(77)\n"
+        "try: folder.remove(sys.argv[3])\nexcept OSError as exc: print(exc.errno)"
+    )
+    words = [sys.executable, "-c", script, str(precious), str(place / inside), str(place)]
+    with contextlib.suppress(FileNotFoundError):
+        ended = subprocess.run(["unshare", "--mount", *words], capture_output=True, text=True, check=False)
+        if ended.stdout:  # else nothing can be mounted here
+            assert str(errno.EBUSY) == ended.stdout.strip()
+        else:
+            assert ended.returncode, ended
+    assert ["file"] == [path.name for path in precious.iterdir()]
+    assert mode == precious.stat().st_mode & 0o777
 
 
 def test_remove_deep(place):

@@ -79,6 +79,7 @@ def test_errors(session):
 def test_exit(session, interpreter):
     """An exit is its code: none is 0, a text is 1 and is printed, numbers wrap as those of processes."""
     codes = {"": "0", "0": "0", "3": "3", "True": "1", "300": "44", "'bye'": "1"}
+    codes |= {"10**30": "255", "-10**30": "255"}
     for given, told in codes.items():
         assert {"exit_code": told} == run(session, f"raise SystemExit({given})")
     assert [(2, b"bye\n")] == interpreter
@@ -273,6 +274,9 @@ def test_start(interpreter, monkeypatch):
     with pytest.raises(KeyError, match="sandbox"):  # no frame came
         start.main()
     loaded = sys.modules["_child_under_test.runner"]
+    # No frame of it tells a place of this machine or passes for the code's own.
+    assert start.NAME == loaded.serve.__code__.co_filename == loaded.Session.run.__code__.co_filename
+    assert tracebacks.shown_name(start.NAME, "") is None
     assert vars(loaded)["__builtins__"] is not vars(builtins)
     for name in [name for name in sys.modules if name.startswith("_child_under_test")]:
         del sys.modules[name]
@@ -315,6 +319,8 @@ def test_chain():
         "class M(type):\n    @property\n    def __name__(cls): raise RuntimeError\n"
         "class E(Exception, metaclass=M): pass\nraise E",
         "class E(Exception):\n    @property\n    def __notes__(self): raise SystemExit\nraise E",
+        "class E(SyntaxError): pass\nraise E(5, (1, 2, 3, 4))",
+        "class E(SyntaxError): pass\ne = E()\ne.filename, e.lineno, e.text = 5, 'a', []\nraise e",
     ],
 )  # fmt: skip
 def test_hostile_exceptions(source):
@@ -322,6 +328,32 @@ def test_hostile_exceptions(source):
     told = user(source)
     assert "E" == told["type"]
     assert "<code>" in told["traceback"]
+
+
+def test_texts_that_lie():
+    """Texts of the code's own class are taken for what they hold, whatever their methods answer."""
+    lie = "class S(str):\n    encode = replace = __len__ = lambda *_: -1\n"
+    told = user(
+        f"{lie}class E(Exception):\n    def __str__(self): return S('m')\nE.__name__ = S('N')\nraise E"
+    )
+    assert ("N", "m", str, str) == (told["type"], told["message"], type(told["type"]), type(told["message"]))
+
+
+def test_value_that_lies(session):
+    """A repr of the code's own class is taken for what it holds."""
+    lie = "class S(str):\n    encode = __len__ = lambda *_: -1\n"
+    told = run(session, f"{lie}class R:\n    def __repr__(self): return S('r')\nR()")
+    assert ("r", str) == (told["result"], type(told["result"]))
+
+
+@pytest.mark.parametrize("broken", [{"_line"}, {"_full", "_plain"}, {"_full", "_plain", "_line"}])
+def test_description_never_fails(monkeypatch, broken):
+    """Whatever part of a description cannot be made, type and message are told."""
+    for name in broken:
+        monkeypatch.setattr(tracebacks, name, None)
+    told = user("1 / 0")
+    assert ("ZeroDivisionError", "division by zero") == (told["type"], told["message"])
+    assert told["traceback"].endswith("ZeroDivisionError: division by zero\n")
 
 
 def test_broken_traceback_module(monkeypatch):
@@ -355,6 +387,11 @@ def test_no_host_path(tmp_path):
     sys.path.remove(str(tmp_path))
     told = user("from json import nope")
     assert "<lib>/json/__init__.py" in told["message"]
+    told = user("from attrs import nope")
+    assert "<lib>/attrs/__init__.py" in told["message"]
+    told = user(f"raise OSError(1, 'x', {str(tmp_path)!r})", str(tmp_path))
+    assert "[Errno 1] x: '.'" == told["message"]
+    assert str(tmp_path) not in told["traceback"]
     assert "relative.py" == tracebacks.shown_name("relative.py", "")
     assert tracebacks.shown_name("<frozen importlib>", "") is None
 

@@ -81,6 +81,8 @@ def test_result(sandboxed):
         ("import os\nos.kill(os.getpid(), 40)", "crashed", None, "signal 40"),
         ("import os\nos.closerange(0, 100)\n1 / 0", "error", 1, None),
         ("import atexit, os\natexit.register(os._exit, 5)", "error", 5, None),
+        ("import sys\nsys.exit(10**30)", "error", 255, None),
+        ("import sys\nsys.exit = None", "ok", 0, None),
     ],
 )
 def test_end(sandboxed, code, status, exit_code, signal_name):
@@ -113,11 +115,30 @@ def test_hint():
     """What the sandbox denies is said in words that a model can act on."""
     if not SANDBOX:
         pytest.skip(ProcessBackend.probe()[1])
-    first, second = run(
-        "open('/etc/passwd')", "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1')"
+    results = run(
+        "open('/etc/passwd')",
+        "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1')",
+        "import socket\nsocket.getaddrinfo('recipients.invalid', 80)",
     )
-    assert "this sandbox has no network" in first.note
-    assert first.note == second.note
+    assert "this sandbox has no network" in results[0].note
+    assert 1 == len({result.note for result in results})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "async def f(): pass\nf()",
+        "import sys\nsys.exit = None\n1 / 0",
+        "import sys\nsys.addaudithook(lambda *_: 1 / 0)\nopen('x')",
+        "raise SyntaxError(5, (1, 2, 3, 4))",
+    ],
+)
+def test_no_place_of_this_program_is_told(code):
+    """Neither a warning nor an error of any kind tells where this program lies."""
+    (result,) = run(code)
+    told = result.stderr + (result.error.traceback if result.error else "")
+    assert str(worker.START.parent) not in told
+    assert "ok" == result.status or result.error.type in told
 
 
 def test_notebook_lines():

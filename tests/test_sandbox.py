@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -153,6 +154,8 @@ ALLOWED = {
     "who am I": "import getpass, os, platform\ngetpass.getuser(), os.getcwd(), platform.platform(), os.cpu_count()",
     "own limits": "import resource\nresource.getrlimit(resource.RLIMIT_AS)",
     "pickles": "import pickle\nclass A: pass\npickle.loads(pickle.dumps(A()))",
+    "reserved storage": "import os\nf = open('a', 'wb')\nos.posix_fallocate(f.fileno(), 0, 9999)\n"
+    "assert os.stat('a').st_size == 9999",
     "pretended mode": "import os\nopen('a', 'w')\nos.chmod('a', 0)\nos.utime('a', (1, 1))",
 }
 
@@ -170,6 +173,16 @@ def test_no_change_of_modes(monkeypatch):
         code = "import os\nos.chmod('{canary_dir}/secret.txt', 0o777)\nos.utime('{canary_dir}/secret.txt', (1, 1))"
         assert "ok" == run(around.source(code.encode())).status
         assert around.untouched()
+
+
+def test_no_storage_without_writing():
+    """Storage cannot be taken faster than it is written, so that the watch sees it in time."""
+    code = (
+        "import ctypes, os\nf = os.open('f', os.O_CREAT | os.O_WRONLY)\n"
+        "call = ctypes.CDLL(None, use_errno=True).fallocate\n"
+        "call(f, 0, ctypes.c_long(0), ctypes.c_long(1 << 20)), ctypes.get_errno(), os.stat('f').st_blocks"
+    )
+    assert str((-1, errno.ENOTSUP, 0)) == run(code).result
 
 
 def test_environment_is_empty(monkeypatch):
@@ -392,6 +405,35 @@ def test_tables():
     for machine in syscalls.COLUMNS:
         numbers = [number for table in tables for number in syscalls.numbers(table, machine)]
         assert len(numbers) == len(set(numbers))
+
+
+@pytest.mark.parametrize(
+    ("machine", "header"),
+    [
+        ("x86_64", "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+        ("x86_64", "/usr/include/asm/unistd_64.h"),
+        ("aarch64", "/usr/include/asm-generic/unistd.h"),  # arm64 has no numbers of its own
+    ],
+)
+def test_numbers_are_those_of_the_kernel(machine, header):
+    """Every number is the one in the kernel's header of that architecture; what it lacks has none."""
+    try:
+        lines = pathlib.Path(header).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        pytest.skip("the kernel's headers are not installed here")
+    known = {
+        name: int(number)
+        for name, number in re.findall(r"#define __NR(?:3264)?_(\w+) (\d+)$", lines, re.MULTILINE)
+    }
+    tables = (syscalls.ALLOWED, syscalls.CHECKED, syscalls.PRETENDED, syscalls.UNSUPPORTED, syscalls.OWN)
+    ours = {name: syscalls.number(table, name, machine) for table in tables for name in table}
+    newest = max(known.values())
+    # The arm64 header names calls that are the same under both their names.
+    same = {"newfstatat": "fstatat"} if machine == "aarch64" else {}
+    wanted = {name: known.get(same.get(name, name)) for name in ours}
+    assert {name: number for name, number in ours.items() if (number or 0) <= newest} == {
+        name: wanted[name] for name, number in ours.items() if (number or 0) <= newest
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 """The folder a run works in: what lies in it is hostile, so nothing in it is followed or trusted."""
-# ruff: noqa: PTH101, PTH106 - pathlib cannot work relative to an open folder
+# ruff: noqa: PTH101, PTH104, PTH106, PTH108 - pathlib cannot work relative to an open folder
 
 from __future__ import annotations
 
@@ -60,17 +60,25 @@ def remove(folder: str) -> None:
     """Remove a folder whatever the code left in it; links are unlinked, never followed.
 
     Folders inside are moved to the top one by one, so that neither the depth of the tree nor the length of a
-    path matters. A folder that is gone already is fine.
+    path matters. A folder that is gone already is fine. What was mounted over it, or inside it, is not the
+    run's: the kernel refuses to rename the place of a mount, so everything is renamed before it is touched.
+
+    Raises:
+        OSError: Something in the way could not be removed.
     """
     with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISDIR(os.lstat(folder).st_mode):
-            os.chmod(folder, stat.S_IRWXU)
-        top = os.open(folder, _DIRECTORY)
+        gone = f"{folder}-{secrets.token_hex(8)}"
+        os.rename(folder, gone)
+        if not stat.S_ISDIR(os.lstat(gone).st_mode):
+            os.unlink(gone)
+            return
+        os.chmod(gone, stat.S_IRWXU)
+        top = os.open(gone, _DIRECTORY)
         try:
             _remove_all(top)
         finally:
             os.close(top)
-        os.rmdir(folder)
+        os.rmdir(gone)
 
 
 def _remove_all(top: int) -> None:
@@ -95,7 +103,11 @@ def _strip(place: int, top: int, names: Iterator[str]) -> list[str]:
             os.unlink(entry, dir_fd=place)
         except (IsADirectoryError, PermissionError):  # systems differ in what they call it
             name = next(names)
-            os.chmod(entry, stat.S_IRWXU, dir_fd=place)
-            os.rename(entry, name, src_dir_fd=place, dst_dir_fd=top)
+            try:
+                os.rename(entry, name, src_dir_fd=place, dst_dir_fd=top)
+            except PermissionError:  # a folder is only moved by whom may write into it
+                os.chmod(entry, stat.S_IRWXU, dir_fd=place)
+                os.rename(entry, name, src_dir_fd=place, dst_dir_fd=top)
+            os.chmod(name, stat.S_IRWXU, dir_fd=top)
             moved.append(name)
     return moved

@@ -230,7 +230,7 @@ def _verdict(
 
 
 def _hint(error: ExecError) -> str:
-    if error.type == "PermissionError" or "Operation not permitted" in error.message:
+    if error.type in ("PermissionError", "gaierror") or "Operation not permitted" in error.message:
         return "this sandbox has no network, no other processes and no files but its own"
     if error.type == "SyntaxError" and _NOTEBOOK_LINE.search(error.traceback):
         return "shell lines and magics of notebooks are no Python"

@@ -124,7 +124,7 @@ class Session:
         self._restore(stdin)
         try:
             value = self._execute(code, name)
-            result = None if value is None else repr(value)
+            result = None if value is None else tracebacks.exactly(repr(value))
             self._finish()
         except SystemExit as exc:
             outcome = {"exit_code": str(self._exit_code(exc))}
@@ -188,7 +188,8 @@ class Session:
         if exc.code is None:
             return 0
         if isinstance(exc.code, int):
-            return exc.code & 0xFF
+            # As the interpreter itself does: a number that is no C long is an error.
+            return exc.code & 0xFF if -(1 << 63) <= exc.code < 1 << 63 else 0xFF
         with contextlib.suppress(BaseException):
             _write(2, f"{exc.code}\n".encode("utf-8", "backslashreplace"))
         return 1

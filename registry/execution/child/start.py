@@ -11,7 +11,11 @@ import builtins
 import os
 import sys
 from importlib.machinery import SourceFileLoader
-from types import ModuleType
+from types import CodeType, ModuleType
+
+#: Shown in place of the path of these modules, for example in a warning that the interpreter gives when the
+#: code's last coroutine was never awaited.
+NAME = "<recipients>"
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _PACKAGE = "_recipients_child"
@@ -25,9 +29,15 @@ def load(name: str, private: dict[str, object]) -> ModuleType:
     vars(module).update(__file__=path, __package__=_PACKAGE, __builtins__=private)
     sys.modules[full] = module
     code = SourceFileLoader(full, path).get_code(full)
-    exec(code, vars(module))  # type: ignore[arg-type]  # noqa: S102 - a file beside this one
+    exec(without_path(code), vars(module))  # type: ignore[arg-type]  # noqa: S102 - a file beside this one
     setattr(sys.modules[_PACKAGE], name, module)
     return module
+
+
+def without_path(code: CodeType) -> CodeType:
+    """Return code that tells no place of this machine, with all that is defined in it."""
+    inner = (without_path(held) if isinstance(held, CodeType) else held for held in code.co_consts)
+    return code.replace(co_filename=NAME, co_consts=tuple(inner))
 
 
 def main() -> int:
@@ -48,4 +58,4 @@ if __name__ == "__main__":  # pragma: no cover -- the script of a process that i
         exit_code = main()
     except BaseException:  # noqa: BLE001 - the code broke what its report is made with; the exit code tells
         exit_code = 1
-    sys.exit(exit_code)
+    raise SystemExit(exit_code)  # the code may have replaced sys.exit

@@ -1,17 +1,21 @@
 """What went wrong, told so that a model can act on it: the user's own frames, no path of this machine."""
-# ruff: noqa: PTH120 - pathlib is slow to import, and each child would have to
 
 from __future__ import annotations
 
+import contextlib
 import linecache
-import os
+import sys
 import traceback
 
 #: Longest message and longest traceback that leave the child, in characters; the middle is cut.
 MESSAGE_LIMIT = 2_000
 TRACEBACK_LIMIT = 8_000
 
-_LIBRARY = os.path.dirname(os.__file__)
+#: The file name of this program's own functions, as `start` gives it to them.
+OWN = "<recipients>"
+
+#: Where this interpreter finds modules, the innermost first.
+_LIBRARIES = sorted({place for place in sys.path if len(place) > 1 and place[0] == "/"}, reverse=True)
 
 
 def cut(text: str, limit: int) -> str:
@@ -33,7 +37,7 @@ def remember(name: str, source: str) -> None:
 def shown_name(filename: str, folder: str) -> str | None:
     """Return the name under which a frame is shown; None for frames that are not the user's."""
     if filename.startswith("<"):
-        return None if filename.startswith("<frozen ") else filename
+        return None if filename.startswith(("<frozen ", OWN)) else filename
     if folder and filename.startswith(f"{folder}/"):
         return filename[len(folder) + 1 :]
     return None if filename.startswith("/") else filename
@@ -43,14 +47,19 @@ def describe(exc: BaseException, folder: str) -> dict[str, str]:
     """Return type, message, line and traceback of an exception as texts, whatever the code has broken."""
     kind = _name(exc)
     message = cut(_message(exc, kind), MESSAGE_LIMIT)
-    try:
+    text = f"{kind}: {message}\n"
+    line = ""
+    # A hostile __str__, attribute or audit hook and a patched module may raise whatever they like.
+    with contextlib.suppress(BaseException):
+        line = _line(exc, folder)
+    with contextlib.suppress(BaseException):
+        text = _plain(exc, folder, text)
+    with contextlib.suppress(BaseException):
         text = _full(exc, folder)
-    except BaseException:  # noqa: BLE001 - a hostile __str__ or a patched module may raise whatever it likes
-        text = _plain(exc, folder, kind, message)
     return {
         "type": kind,
         "message": without_paths(message, folder),
-        "line": _line(exc, folder),
+        "line": line,
         "traceback": cut(without_paths(text, folder), TRACEBACK_LIMIT),
         "traceback_cut": "1" if len(text) > TRACEBACK_LIMIT else "",
     }
@@ -58,22 +67,28 @@ def describe(exc: BaseException, folder: str) -> dict[str, str]:
 
 def without_paths(text: str, folder: str) -> str:
     """Return ``text`` without the places where this machine keeps Python and the run's folder."""
-    for place, name in ((folder, "."), (_LIBRARY, "<lib>")):
-        if place:
-            text = text.replace(f"{place}/", f"{name}/")
+    if folder:
+        text = text.replace(folder, ".")
+    for place in _LIBRARIES:
+        text = text.replace(f"{place}/", "<lib>/")
     return text
+
+
+def exactly(text: str) -> str:
+    """Return ``text`` as a plain str: a subclass of the code's own may lie about its length and bytes."""
+    return str.__str__(text)
 
 
 def _name(exc: BaseException) -> str:
     try:
-        return str(type.__dict__["__name__"].__get__(type(exc)))
+        return exactly(type.__dict__["__name__"].__get__(type(exc)))
     except BaseException:  # noqa: BLE001  # pragma: no cover -- only after the interpreter itself was damaged
         return "Exception"
 
 
 def _message(exc: BaseException, kind: str) -> str:
     try:
-        return str(exc)
+        return exactly(str(exc))
     except BaseException:  # noqa: BLE001 - __str__ is the user's code
         return f"<unprintable {kind} object>"
 
@@ -81,7 +96,7 @@ def _message(exc: BaseException, kind: str) -> str:
 def _line(exc: BaseException, folder: str) -> str:
     """Return the line of the innermost user frame, or of the syntax error in the user's code."""
     found = ""
-    if isinstance(exc, SyntaxError) and exc.lineno and shown_name(exc.filename or "/", folder):
+    if isinstance(exc, SyntaxError) and exc.lineno and shown_name(str(exc.filename or "/"), folder):
         found = str(exc.lineno)
     trace = exc.__traceback__
     if not found:
@@ -104,7 +119,7 @@ def _full(exc: BaseException, folder: str) -> str:
     return "".join(told.format())
 
 
-def _plain(exc: BaseException, folder: str, kind: str, message: str) -> str:
+def _plain(exc: BaseException, folder: str, last: str) -> str:
     """Return a traceback made without the help of any other module."""
     lines = ["Traceback (most recent call last):\n"]
     trace = exc.__traceback__
@@ -114,4 +129,4 @@ def _plain(exc: BaseException, folder: str, kind: str, message: str) -> str:
         if name:
             lines.append(f'  File "{name}", line {trace.tb_lineno}, in {code.co_name}\n')
         trace = trace.tb_next
-    return "".join([*lines[:50], f"{kind}: {message}\n"])
+    return "".join([*lines[:50], last])
