@@ -5,10 +5,13 @@ import builtins
 import io
 import marshal
 import os
+import re
 import sys
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from registry.execution.child import runner, sandbox, start, tracebacks
 from registry.execution.worker import encoded, parse_report
@@ -56,6 +59,20 @@ def test_value(session):
     assert {"exit_code": "0"} == run(session, "None")
     assert {"exit_code": "0"} == run(session, "")
     assert "1" == run(session, "'x' * 5000")["result_cut"]
+
+
+@given(st.text(max_size=40), st.integers(0, 45))
+def test_cut_bytes(text, limit):
+    """A text within its bytes stays as it is; of another the ends are kept, within the bytes, and the rest counted."""
+    data = text.encode("utf-8", "backslashreplace")
+    shown = tracebacks.cut_bytes(text, limit)
+    assert (shown == text) == (len(data) <= limit)
+    if shown != text:
+        head, count, tail = re.fullmatch(r"(.*)\n… (-?\d+) characters cut …\n(.*)", shown, re.DOTALL).groups()
+        assert len((head + tail).encode()) <= limit
+        assert data.startswith(head.encode())
+        assert data.endswith(tail.encode())
+        assert len(text) - len(head) - len(tail) == int(count)
 
 
 def test_output(session):

@@ -162,6 +162,13 @@ def test_forged_report():
     assert ("ok", "x" * 1100) == (result.status, result.result)
 
 
+def test_value_of_many_bytes():
+    """The value is bounded in bytes, as the streams are: exactly at the bound nothing is cut."""
+    fits, cut = run("'é' * 49", "'é' * 50", limits=Limits(timeout=10, max_output=100))
+    assert (False, repr("é" * 49)) == (fits.truncated, fits.result)
+    assert (True, True) == (cut.truncated, len(cut.result.encode()) < 100 + 50)
+
+
 def test_stdin():
     """Input is what was given, then its end."""
     (result,) = run("print(input())\ninput()", stdin="é\n")

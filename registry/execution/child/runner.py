@@ -136,10 +136,8 @@ class Session:
         else:
             outcome = {"exit_code": "0"}
             if result is not None:
-                outcome |= {
-                    "result": tracebacks.cut(result, result_limit),
-                    "result_cut": "1" if len(result) > result_limit else "",
-                }
+                shown = tracebacks.cut_bytes(result, result_limit)
+                outcome |= {"result": shown, "result_cut": "" if shown is result else "1"}
         self._flush()
         return outcome
 

@@ -27,6 +27,24 @@ def cut(text: str, limit: int) -> str:
     return f"{text[:head]}\n… {excess} characters cut …\n{text[len(text) - (limit - head) :]}"
 
 
+def cut_bytes(text: str, limit: int) -> str:
+    """Return ``text`` with its middle replaced by a count when it has more than ``limit`` bytes.
+
+    Never more than ``limit`` characters are encoded at once: a long text may have filled the memory.
+    """
+    if len(text) <= limit and len(_encoded(text)) <= limit:
+        return text
+    half = limit // 2
+    head = _encoded(text[:half])[:half].decode("utf-8", "ignore")
+    half = limit - half
+    tail = _encoded(text[-half:])[-half:].decode("utf-8", "ignore") if half else ""
+    return f"{head}\n… {len(text) - len(head) - len(tail)} characters cut …\n{tail}"
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
 def remember(name: str, source: str) -> None:
     """Let tracebacks show the lines of ``source`` under this file name."""
     lines = [f"{line}\n" for line in source.split("\n")]  # as the compiler counts them
