@@ -97,8 +97,8 @@ def test_exit(session, interpreter):
     """An exit is its code: none is 0, a text is 1 and is printed, numbers wrap as those of processes."""
     codes = {"": "0", "0": "0", "3": "3", "True": "1", "300": "44", "'bye'": "1"}
     codes |= {"10**30": "255", "-10**30": "255"}
-    for given, told in codes.items():
-        assert {"exit_code": told} == run(session, f"raise SystemExit({given})")
+    for code, told in codes.items():
+        assert {"exit_code": told} == run(session, f"raise SystemExit({code})")
     assert [(2, b"bye\n")] == interpreter
 
 

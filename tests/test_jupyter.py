@@ -66,6 +66,71 @@ def test_run(tmp_path, monkeypatch):
     assert ([], []) == (hostile.leftovers(tmp_path), list(tmp_path.iterdir()))
 
 
+def test_failures_that_are_not_told():
+    """A run that failed is an error with a text, also when IPython tells of it in no message."""
+    surrogate, group, null = run(
+        "raise ValueError('\\ud800')", "raise ExceptionGroup('g', [KeyError(1)])", "\0"
+    )
+    assert ["error"] * 3 == [result.status for result in (surrogate, group, null)]
+    assert ("UnicodeEncodeError", "ExceptionGroup", "SyntaxError") == (
+        surrogate.error.type, group.error.type, null.error.type,
+    )  # fmt: skip
+    assert "ExceptionGroup: g (1 sub-exception)\n" == group.error.traceback
+    assert "null bytes" in null.error.traceback
+
+
+def test_exits_keep_the_session():
+    """An exit by any name has its code, says nothing else, and later runs find their variables."""
+    codes = ("exit()", "quit(2)", "import sys\nsys.exit('bad')", "x")
+    results = run("x = 1", *codes)[1:]
+    assert [0, 2, 1, None] == [result.exit_code for result in results]
+    assert ["ok", "error", "error", "ok"] == [result.status for result in results]
+    assert "SystemExit: bad\n" == results[2].error.traceback
+    assert ("1", "") == (results[3].result, "".join(result.stderr for result in results))
+
+
+def test_streams_are_put_back():
+    """A run that takes the streams away does not silence the next one."""
+    results = run("import sys\nsys.stdout = sys.stderr = None", "print(5)")
+    assert "5\n" == results[1].stdout
+
+
+def test_no_host_path(tmp_path, monkeypatch):
+    """An error names neither the folder of the run nor the place of a library."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    library, own = run("from attrs import nope", "import os\nopen(os.path.abspath('nope'))")
+    assert "(<lib>/attrs/__init__.py)" in library.error.message
+    assert "'./nope'" in own.error.message
+    assert str(tmp_path) not in own.error.traceback
+
+
+class Replies:
+    """A client that gives replies to some messages, then none."""
+
+    def __init__(self, *messages):
+        self.messages = list(messages)
+
+    async def get_shell_msg(self):
+        """Return the next reply, or wait."""
+        if not self.messages:
+            await asyncio.Event().wait()
+        return {"parent_header": {"msg_id": self.messages.pop(0)}, "content": {"status": "ok"}}
+
+
+@pytest.mark.parametrize(("messages", "wanted"), [(["old", "mine"], {"status": "ok"}), (["old"], None)])
+def test_reply(tmp_path, monkeypatch, messages, wanted):
+    """Replies to other runs are passed over; when none comes the kernel has ended for us."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(jupyter, "REPLY_TIMEOUT", 0.01)
+    kernel = jupyter.Kernel()
+    kernel._client = Replies(*messages)
+    assert wanted == asyncio.run(kernel._reply("mine"))
+    told = jupyter._Told(100, 1.0)
+    told.judge(wanted)
+    assert (wanted is None) == told.stopped
+    assert ("crashed" if wanted is None else "ok") == told.result(session_lost=False).status
+
+
 def test_attachments():
     """Images and other representations come as attachments; a display of text is output."""
     (result,) = run(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 from registry.exceptions import BackendUnavailable
 from registry.execution import folder
 from registry.execution.capture import HeadTail, cut_text
-from registry.execution.child.tracebacks import TRACEBACK_LIMIT
+from registry.execution.child.tracebacks import TRACEBACK_LIMIT, without_paths
 from registry.execution.interface import OUTPUT_LIMIT, Attachment, Capabilities, ExecError, ExecResult, Limits
 from registry.execution.process import completed
 from registry.execution.worker import environment
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 #: Seconds a kernel may take to start, and to stop by itself after an interrupt.
 START_TIMEOUT = 30.0
 INTERRUPT_GRACE = 1.0
+#: Seconds from the end of a run until its reply, which was sent before, has come on another socket.
+REPLY_TIMEOUT = 5.0
 #: Seconds between two looks at whether a silent kernel still lives.
 ALIVE_INTERVAL = 0.2
 MAX_ATTACHMENTS = 20
@@ -44,13 +46,19 @@ MAX_ATTACHMENT = 8 << 20
 
 _FRAME = re.compile(r"^  Cell In\[\d+\], line (\d+)", re.MULTILINE)
 _CELL_FILE = re.compile(r"\(\d+\.py, line")
-#: What IPython adds to Python (shell lines, magics, help) is taken away: code means the same everywhere.
+#: What IPython adds to Python (shell lines, magics, help, an exit that ends the kernel some time later) is
+#: taken away: code means the same everywhere. Streams that a run has replaced are put back for the next one.
 _PLAIN_PYTHON = (
     "_s = get_ipython()\n"
     "_m = _s.input_transformer_manager\n"
     "_m.cleanup_transforms.clear(), _m.line_transforms.clear(), _m.token_transformers.clear()\n"
     "_s.prefilter_manager.prefilter_lines = lambda lines, continue_prompt=False: lines\n"
-    "del _m, _s"
+    "import sys as _y, warnings as _w\n"
+    "_s.user_ns.update(exit=_y.exit, quit=_y.exit)\n"
+    "_w.filterwarnings('ignore', 'To exit: use')\n"
+    "_b = lambda _, y=_y, o=_y.stdout, e=_y.stderr: vars(y).update(stdout=o, stderr=e)\n"
+    "_s.events.register('post_run_cell', _b)\n"
+    "del _b, _m, _s, _w, _y"
 )
 _END_OF_INPUT = "\x04"
 
@@ -122,7 +130,7 @@ class JupyterBackend:
         """Run code; returns whether the kernel was kept."""
         kernel = self._kernel = self._kernel or Kernel()
         await kernel.start()
-        told.begin()
+        told.begin(kernel.folder)
         if await kernel.execute(code, stdin, told) and self._stateful:
             return True
         await self._discard()
@@ -138,7 +146,7 @@ class Kernel:
     """One kernel process in a folder of its own."""
 
     def __init__(self) -> None:
-        self._folder = folder.make()
+        self.folder = folder.make()
         self._manager: Any = None
         self._client: Any = None
 
@@ -156,11 +164,11 @@ class Kernel:
         options = ["--InteractiveShell.colors=NoColor", "--InteractiveShell.xmode=Plain"]
         words = [sys.executable, "-I", "-X", "utf8", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         manager = self._manager = AsyncKernelManager(
-            transport="ipc", ip=f"{self._folder}/k", connection_file=f"{self._folder}/connection.json"
+            transport="ipc", ip=f"{self.folder}/k", connection_file=f"{self.folder}/connection.json"
         )
         # This interpreter, whatever kernels somebody has installed under the same name.
         manager._kernel_spec = KernelSpec(argv=[*words, *options], language="python")  # noqa: SLF001
-        await manager.start_kernel(cwd=self._folder, env=environment(self._folder))
+        await manager.start_kernel(cwd=self.folder, env=environment(self.folder))
         client: Any = manager.client()
         self._client = client
         client.start_channels()
@@ -176,6 +184,8 @@ class Kernel:
         answering = asyncio.ensure_future(self._answer(io.StringIO(stdin), told))
         try:
             if await self._listen(message, told, told.limit):
+                if not told.stopped:
+                    told.judge(await self._reply(message))
                 return not told.stopped
             if told.stopped:
                 return False
@@ -192,7 +202,7 @@ class Kernel:
         if self._manager is not None:
             await self._manager.shutdown_kernel(now=True)
         with contextlib.suppress(OSError):
-            await asyncio.to_thread(folder.remove, self._folder)
+            await asyncio.to_thread(folder.remove, self.folder)
 
     async def _listen(self, message: str, told: _Told, seconds: float) -> bool:
         """Take what the kernel sends; returns whether the run came to its end, in time and with it alive."""
@@ -209,6 +219,16 @@ class Kernel:
                 if heard["msg_type"] == "status" and heard["content"]["execution_state"] == "idle":
                     return True
         return False
+
+    async def _reply(self, message: str) -> dict[str, Any] | None:
+        """Return the kernel's reply to a run that came to its end; None when there is none."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(REPLY_TIMEOUT):
+                while True:  # a run that was interrupted has left its own
+                    reply: dict[str, Any] = await self._client.get_shell_msg()
+                    if reply["parent_header"].get("msg_id") == message:
+                        return dict(reply["content"])
+        return None
 
     async def _answer(self, stdin: io.StringIO, told: _Told) -> None:
         """Answer every `input()` with the next line, or the end of input."""
@@ -235,10 +255,13 @@ class _Told:
         self._exit_code: int | None = None
         self._attachments: list[Attachment] = []
         self._cut = False
+        self._failure_heard = False
+        self._folder = ""
 
-    def begin(self) -> None:
+    def begin(self, work_folder: str) -> None:
         """Count the time from now on."""
         self._begun = time.monotonic()
+        self._folder = work_folder
 
     def hear(self, kind: str, content: dict[str, Any]) -> None:
         """Take one message."""
@@ -254,6 +277,14 @@ class _Told:
             self._show(content["data"])
         elif kind == "error":
             self._failed(content)
+
+    def judge(self, reply: dict[str, Any] | None) -> None:
+        """Take the kernel's own verdict: not every failure can be, or is, told as a message."""
+        if reply is None:
+            self.stopped = True
+            self._status, self._note = "crashed", "the kernel does not answer any more"
+        elif reply["status"] != "ok" and not self._failure_heard:
+            self._failed(reply)
 
     def stream(self, name: str, text: str) -> None:
         """Take a piece of output."""
@@ -296,6 +327,7 @@ class _Told:
     def _failed(self, content: dict[str, Any]) -> None:
         if self._status == "timeout":
             return  # the interrupt has reached the code
+        self._failure_heard = True
         kind, value = content["ename"], content["evalue"]
         if kind == "SystemExit":
             self._exit_code = _exit_code(value)
@@ -304,8 +336,10 @@ class _Told:
             self._note = f"exit code {self._exit_code}"
         text = "\n".join(content["traceback"])
         lines = _FRAME.findall(text)
-        traceback, cut = cut_text(own_frames(text), TRACEBACK_LIMIT)
-        value = _CELL_FILE.sub("(<code>, line", value)
+        value = without_paths(_CELL_FILE.sub("(<code>, line", value), self._folder)
+        told = own_frames(text).lstrip("\n") if kind != "SystemExit" else ""
+        told = without_paths(told, self._folder) or f"{kind}: {value}\n"
+        traceback, cut = cut_text(told, TRACEBACK_LIMIT)
         self._cut = self._cut or cut
         self._status = "error"
         self._error = ExecError(kind, cut_text(value, 2_000)[0], int(lines[-1]) if lines else None, traceback)
