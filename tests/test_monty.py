@@ -161,6 +161,21 @@ def test_cuts():
     assert (True, True) == (result.truncated, len(result.error.traceback) < 9000)
 
 
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("10**5000", "ValueError"),
+        ("{1: [-10**5000]}", "ValueError"),
+        ("a = []\nfor i in range(3000): a = [a]\na", "RecursionError"),
+    ],
+)
+def test_value_that_cannot_be_shown(code, kind):
+    """A value that has no text is the code's error, as on every backend, and never this process's."""
+    (result,) = run(code)
+    assert ("error", kind) == (result.status, result.error.type)
+    assert result.error.traceback.startswith(f"{kind}: ")
+
+
 def test_cancel(begun):
     """Cancellation kills the run; the backend works on, in a new session."""
 

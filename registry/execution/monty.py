@@ -183,7 +183,7 @@ class _Run:
             self._failed(exc)
         else:
             if value is not None:
-                self._value, self._cut = cut_text(repr(value), self._limits.max_output)
+                self._show(value)
 
     def result(self, *, session_lost: bool) -> ExecResult:
         """Return what the run came to."""
@@ -217,6 +217,14 @@ class _Run:
             self._at_end = True
             raise EOFError(_EOF)
         return line.removesuffix("\n")
+
+    def _show(self, value: Any) -> None:
+        try:
+            self._value, self._cut = cut_text(repr(value), self._limits.max_output)
+        except (ValueError, RecursionError) as exc:  # an integer of many digits, or lists nested too deeply
+            kind = type(exc).__name__
+            self._status = "error"
+            self._error = ExecError(kind, str(exc), traceback=f"{kind}: {exc}\n")
 
     def _timed_out(self) -> None:
         self.broken = True
