@@ -165,6 +165,22 @@ def test_remove(place):
     assert "x" == (precious / "file").read_text(encoding="utf-8")
 
 
+def test_remove_closed_folders(place, monkeypatch):
+    """A folder that its owner may not move as it is, which root never sees, is opened first."""
+    rename = os.rename
+
+    def strict(old, new, **options):
+        if options and not os.stat(old, dir_fd=options["src_dir_fd"]).st_mode & 0o200:
+            raise PermissionError
+        rename(old, new, **options)
+
+    monkeypatch.setattr(os, "rename", strict)
+    (place / "closed" / "inside").mkdir(parents=True)
+    (place / "closed").chmod(0o500)
+    folder.remove(str(place))
+    assert [place.parent / "precious"] == list(place.parent.iterdir())
+
+
 def test_remove_exchanged(place):
     """A link that stands in a folder's place goes, and is not followed."""
     place.rmdir()
