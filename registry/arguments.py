@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry import dialects, schema_check
-from registry.coercion import Coercer, resolve
+from registry.coercion import Coercer
 from registry.exceptions import InvalidArguments
 from registry.frozen import thaw
 from registry.jsontext import NotJsonError, is_suspicious, parse_json
 from registry.messages import json_type
+from registry.references import resolver
 from registry.schema_check import CLOSING, MAX_DEPTH, MAX_FAULTS, SchemaFault, not_json, path_text
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     if any(keyword in schema for keyword in CLOSING):
         return {"properties": {}, **schema}
     if dialects.is_old(schema):
-        return dialects.closed(schema, lambda reference: resolve(schema, reference))
+        return dialects.closed(schema, resolver(schema))
     composes = any(keyword in schema for keyword in _COMPOSING)
     return {"properties": {}, **schema, CLOSING[composes]: False}
 

@@ -11,13 +11,13 @@ What speaks about a value is a node: a schema, or several of which all or any ap
 from __future__ import annotations
 
 import re
-import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from registry.frozen import thaw
+from registry.references import resolver
 
 Schema = Mapping[str, Any]
 
@@ -109,7 +109,9 @@ class Coercer:
     root: Schema
     parse: Callable[[str], Any]
     matches: Callable[[str, str], bool]
-    _targets: dict[str, Node | None] = attrs.field(factory=dict, init=False)
+    resolve: Callable[[str], Node | None] = attrs.field(
+        init=False, default=attrs.Factory(lambda self: resolver(self.root), takes_self=True)
+    )
     _types: dict[int, frozenset[str]] = attrs.field(factory=dict, init=False)
     #: Whether a member that is null counts as not given when alternatives are chosen.
     nulls: bool = False
@@ -225,11 +227,8 @@ class Coercer:
     def _parts(self, node: Schema) -> Iterator[Node]:
         """Yield what applies to the same value beside the schema's own keywords."""
         reference = node.get("$ref")
-        if isinstance(reference, str):
-            if reference not in self._targets:
-                self._targets[reference] = resolve(self.root, reference)
-            if (target := self._targets[reference]) is not None:
-                yield target
+        if isinstance(reference, str) and (target := self.resolve(reference)) is not None:
+            yield target
         yield from node.get("allOf", ())
         for keyword in ("anyOf", "oneOf"):
             if keyword in node:
@@ -341,41 +340,3 @@ def _own_types(node: Schema) -> frozenset[str]:
     if options is not None:
         types &= frozenset().union(*map(types_of_value, options))
     return types
-
-
-def resolve(root: Schema, reference: str) -> Node | None:
-    """Return what a reference inside the root schema points at; None when that cannot be told.
-
-    It is a JSON Pointer or an anchor there. Inside a schema with an address of its own, it would start there.
-    """
-    nodes = list(_objects(root))
-    if not reference.startswith("#") or any(map(_has_address, nodes[1:])):
-        return None
-    fragment = urllib.parse.unquote(reference[1:])
-    if fragment and not fragment.startswith("/"):
-        names = (("$anchor", fragment), ("$dynamicAnchor", fragment), ("$id", reference), ("id", reference))
-        return next((node for node in nodes for key, name in names if node.get(key) == name), None)
-    found: Any = root
-    for step in fragment.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-        elif isinstance(found, (list, tuple)) and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
-        else:
-            return None
-    return found if isinstance(found, (Mapping, bool)) else None
-
-
-def _objects(value: Any) -> Iterator[Schema]:
-    """Yield every object inside a schema, itself first."""
-    if isinstance(value, Mapping):
-        yield value
-    for item in value.values() if isinstance(value, Mapping) else value:
-        if isinstance(item, (Mapping, list, tuple)):
-            yield from _objects(item)
-
-
-def _has_address(node: Schema) -> bool:
-    address = node.get("$id", node.get("id"))
-    return isinstance(address, str) and not address.startswith("#")

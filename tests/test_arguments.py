@@ -8,10 +8,10 @@ import pathlib
 import pytest
 
 from registry.arguments import MAX_ECHO, binder, read_object
-from registry.coercion import resolve
 from registry.exceptions import InvalidArguments
 from registry.frozen import FrozenDict, freeze
 from registry.jsontext import NotJsonError, parse_json
+from registry.references import resolver
 
 ROWS = json.loads((pathlib.Path(__file__).parent / "cases" / "arguments.json").read_text(encoding="utf-8"))
 
@@ -215,7 +215,7 @@ def test_a_value_follows_its_schema(schema, value, result):
     }
     root = schema_of({"v": schema}, **{"$defs": definitions})
     if "$ref" in schema and "a~1b" in schema["$ref"]:
-        assert INTEGER == resolve(root, schema["$ref"])  # no validator takes a list of schemas there
+        assert INTEGER == resolver(root)(schema["$ref"])  # no validator takes a list of schemas there
         return
     root["$defs"].pop("a/b~")
     if result is None:
@@ -582,7 +582,18 @@ def test_a_faulty_schema_is_an_error_of_its_author():
 def test_references_are_json_pointers(reference, target):
     """A reference into the schema itself is followed; any other says nothing."""
     root = {"$defs": {"x y": {}}, "list": [{}], "title": "t", "flag": True}
-    assert target == (resolve(root, reference) is not None)
+    assert target == (resolver(root)(reference) is not None)
+
+
+def test_data_with_an_id_is_no_schema_with_an_address():
+    """An argument called ``id``, and an example that has one, leave references as they are."""
+    schema = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "n": {"$ref": "#/$defs/number"}},
+        "$defs": {"number": {"type": "integer"}},
+        "examples": [{"id": "a", "n": 1}],
+    }
+    assert {"id": "a", "n": 3} == binder(schema)({"id": "a", "n": "3"})
 
 
 STRICT = {
