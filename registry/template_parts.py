@@ -44,6 +44,10 @@ class Placeholder:
     #: Loop names that are bound here, outermost first.
     loops: tuple[str, ...] = ()
     role: str = "value"
+    #: The list that each of the loops walks through.
+    lists: tuple[str, ...] = ()
+    #: What the name is there for also where its role is ``item``: ``value``, ``if`` or ``each``.
+    form: str = "value"
 
 
 @attrs.frozen

@@ -58,6 +58,7 @@ class _Section:
     item: str = ""
     guards: tuple[str, ...] = ()
     loops: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
     nodes: list[Node] = attrs.field(factory=list)
     then: list[Node] | None = None
     #: Its close came too early, inside an inner section, and was reported there.
@@ -99,6 +100,7 @@ class _Scanner:
         self.beyond = 0
         self.guards: tuple[str, ...] = ()
         self.loops: tuple[str, ...] = ()
+        self.lists: tuple[str, ...] = ()
         #: Literal braces not yet closed: the offset of a single one, -1 for a doubled one.
         self.open: list[int] = []
         self.singles = 0
@@ -203,11 +205,10 @@ class _Scanner:
         self.sections[-1].nodes.append(Slot(name, spec, json))
         return end
 
-    def _use(self, name: str, start: int, end: int, role: str, spec: str = "", json: bool = False) -> None:
-        if name in self.loops:
-            role = "item"
+    def _use(self, name: str, start: int, end: int, form: str, spec: str = "", json: bool = False) -> None:
+        role = "item" if name in self.loops else form
         self.placeholders.append(
-            Placeholder(name, start, end, spec, json, self.guards, self.loops, role),
+            Placeholder(name, start, end, spec, json, self.guards, self.loops, role, self.lists, form),
         )
 
     def _formatted(self, name: str, start: int, end: int) -> int:
@@ -270,11 +271,12 @@ class _Scanner:
                 self._error("nesting-too-deep", message, start, end, "split the prompt")
             self.beyond += 1
             return
-        self.sections.append(_Section(kind, start, end, name, item, self.guards, self.loops))
+        self.sections.append(_Section(kind, start, end, name, item, self.guards, self.loops, self.lists))
         if kind == "if":
             self.guards = (*self.guards, name)
         else:
             self.loops = (*self.loops, item)
+            self.lists = (*self.lists, name)
             # The loop's own name hides an input of the same name, and what was known about it.
             self.guards = tuple(guard for guard in self.guards if guard != item)
 
@@ -296,7 +298,7 @@ class _Scanner:
         section = self.sections[-1]
         if section.kind == kind:
             self.sections.pop()
-            self.guards, self.loops = section.guards, section.loops
+            self.guards, self.loops, self.lists = section.guards, section.loops, section.lists
             self.sections[-1].nodes.append(section.node())
             return
         outer = [open_ for open_ in self.sections if open_.kind == kind and not open_.crossed]

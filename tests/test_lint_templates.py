@@ -83,6 +83,48 @@ def test_items_without_a_plain_text_need_json_too():
     assert [] == found(prompt(template % "{x!json}", inputs))
 
 
+LISTS = (
+    "rows = { type = 'array', items = { type = 'array', items = { type = 'integer' } } }, "
+    "names = { type = 'array', items = { type = 'string' } }"
+)
+
+
+@pytest.mark.parametrize(
+    ("template", "wanted"),
+    [
+        ("{#each names as x}{x}{/each}{#each rows as x}{x!json}{/each}", []),
+        ("{#each rows as x}{x!json}{/each}{#each names as x}{x}{/each}", []),
+        ("{#each names as x}{x}{/each}{#each rows as x}{x}{/each}", ["needs-json"]),
+        ("{#each names as x}{x}{/each}{#each rows as item}{item}{/each}", ["needs-json"]),
+        ("{#each names as x}{x}{/each}{#each rows as x}{#each x as y}{y}{/each}{/each}", []),
+        ("{#each names as x}{x}{/each}{#each rows as x}{#if x}yes{/if}{/each}", []),
+        ("{#each names as x}{x}{/each}{#each rows as x}{#each x as x}{x}{/each}{/each}", []),
+        ("{#if rows}{/if}{#each names as x}{#each x as y}{y}{/each}{/each}", ["wrong-type"]),
+        ("{names!json}{#each rows as x}{#each x as y}{#each y as z}{z}{/each}{/each}{/each}", ["wrong-type"]),
+    ],
+)
+def test_an_item_is_what_its_own_loop_walks_through(template, wanted):
+    """Loops may share a name, stand inside each other and ask for presence; each item has its own type."""
+    assert wanted == [fault.code for fault in faults(prompt(template, LISTS))]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("{x}", ["needs-json"]), ("{x!json}", []), ("{#each x as y}{y}{/each}", [])]
+)
+def test_a_message_for_each_item_prints_what_items_are(text, wanted):
+    """The item that a message is sent for is checked as the item of a loop is."""
+    head = CHAT.replace("{}", f"{{ role = 'user', each = 'rows', as = 'x', template = '{text}' }}")
+    inputs = "inputs.rows = { type = 'array', items = { type = 'array', items = { type = 'string' } } }"
+    assert wanted == [fault.code for fault in faults(head + inputs)]
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301"])
+def test_the_guard_of_a_message_is_compared_in_its_normal_form(name):
+    """A message with `when` may use that input, however the name is encoded."""
+    head = CHAT.replace("{}", f"{{ role = 'user', when = '{name}', template = '{{{name}}}' }}")
+    assert [] == found(head + f"inputs.'{name}' = {{ optional = true }}")
+
+
 def test_only_arrays_are_walked_through():
     """A loop over anything else fails at every render."""
     assert ["wrong-type prompts.p.template [{#each name as x}]"] == found(

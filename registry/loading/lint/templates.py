@@ -9,15 +9,15 @@ import attrs
 from registry.diagnostics import Fault, Path, Place
 from registry.loading.lint.scene import Entry, list_of, table_of
 from registry.suggest import nearest
-from registry.template import Each, If, scan
+from registry.template import scan
 from registry.template_parts import nfc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from registry.documents import Document
     from registry.loading.lint.scene import Scene
-    from registry.template_parts import Node, Placeholder
+    from registry.template_parts import Placeholder
 
 
 #: Keys of a message.
@@ -139,17 +139,18 @@ def _piece(piece: Piece, uses: _Uses | None) -> Iterator[Fault]:
         )
     if uses is None:
         return
-    own = {nfc(name) for name in (piece.message.get("as"),) if isinstance(name, str)}
+    own = _item_of_message(piece.message, uses)
     guard = piece.message.get("when")
-    items = dict(_items(found.nodes, uses))
+    is_text = piece.path[-1:] not in {("image",), ("file",)}
     for use in found.placeholders:
         if use.name in own or use.role == "item":
-            if use.role == "item":
-                yield from _item(piece, use, items.get(use.name, {}))
+            if is_text:
+                yield from _fitting(piece, use, _schema_of_item(use, own, uses))
         elif use.name in uses.names:
             uses.used.add(use.name)
-            if piece.path[-1:] not in {("image",), ("file",)}:
-                yield from _fitting(piece, use, uses, guard)
+            if is_text:
+                yield from _fitting(piece, use, uses.schema(use.name))
+                yield from _present(piece, use, uses.schema(use.name), guard)
         elif use.role == "faulty":
             uses.meant.update(_guess(use.name, uses))
         elif (
@@ -186,44 +187,50 @@ def types_of(schema: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name in listed if isinstance(name, str))
 
 
-def _fitting(piece: Piece, use: Placeholder, uses: _Uses, guard: Any) -> Iterator[Fault]:
-    """Check that an input can be used in the way it is."""
-    schema = uses.schema(use.name)
+def _item_of_message(message: dict[str, Any], uses: _Uses) -> dict[str, dict[str, Any]]:
+    """Return the name that a message gives to an item of the list it is sent for, with the item's schema."""
+    name, source = message.get("as"), message.get("each")
+    if not isinstance(name, str):
+        return {}
+    listed = uses.schema(nfc(source)) if isinstance(source, str) else {}
+    return {nfc(name): table_of(listed, "items")}
+
+
+def _schema_of_item(use: Placeholder, own: dict[str, dict[str, Any]], uses: _Uses) -> dict[str, Any]:
+    """Return the schema of a loop's item, where it is used: another loop may give its name to other items."""
+    known = dict(own)
+    for item, source in zip(use.loops, use.lists, strict=True):
+        known[item] = table_of(known[source] if source in known else uses.schema(source), "items")
+    return known[use.name]
+
+
+def _fitting(piece: Piece, use: Placeholder, schema: dict[str, Any]) -> Iterator[Fault]:
+    """Check that a value of this schema can be used in the way it is."""
     types = types_of(schema)
     shown = f"`{use.name}`"
-    if use.role == "value" and not use.json and not types.isdisjoint({"array", "object"}):
+    if use.form == "value" and not use.json and not types.isdisjoint({"array", "object"}):
         hint = f"write {{{use.name}!json}}"
         if "array" in types:
-            hint += f", or {{#each {use.name} as item}}{{item}}{{/each}}"
+            item = "item" if use.name != "item" else "part"
+            hint += f", or {{#each {use.name} as {item}}}{{{item}}}{{/each}}"
         message = (
             f"{shown} may be {' or '.join(sorted(types & {'array', 'object'}))}, which has no plain text"
         )
         yield piece.fault("needs-json", message, use.start, use.end, hint=hint)
-    if use.role == "each" and types and "array" not in types:
+    if use.form == "each" and types and "array" not in types:
         message = f"{shown} is no array, so there is nothing to walk through"
         yield piece.fault("wrong-type", message, use.start, use.end, hint="use {#if} to ask for its presence")
+
+
+def _present(piece: Piece, use: Placeholder, schema: dict[str, Any], guard: Any) -> Iterator[Fault]:
+    """Check that an input is used only where it is certainly present."""
     optional = schema.get("optional") is True and schema.keys().isdisjoint({"default", "provided", "prompt"})
-    guarded = use.name in use.guards or guard == use.name or (piece.place and _means(piece.message, "when"))
+    guards = (*use.guards, nfc(guard)) if isinstance(guard, str) else use.guards
+    guarded = use.name in guards or (piece.place and _means(piece.message, "when"))
     if optional and use.role in {"value", "each"} and not guarded:
         hint = f"put it between {{#if {use.name}}} and {{/if}}, or give it a `default`"
-        message = f"{shown} is optional and may be absent here"
+        message = f"`{use.name}` is optional and may be absent here"
         yield piece.fault("optional-outside-section", message, use.start, use.end, hint=hint)
-
-
-def _items(nodes: Iterable[Node], uses: _Uses) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the names of loop items, each with the schema of an item."""
-    for node in nodes:
-        if isinstance(node, Each):
-            yield node.item, table_of(uses.schema(node.name), "items")
-            yield from _items(node.body, uses)
-        elif isinstance(node, If):
-            yield from _items((*node.then, *node.otherwise), uses)
-
-
-def _item(piece: Piece, use: Placeholder, schema: dict[str, Any]) -> Iterator[Fault]:
-    if not use.json and not types_of(schema).isdisjoint({"array", "object"}):
-        message = f"`{use.name}` is an item that has no plain text"
-        yield piece.fault("needs-json", message, use.start, use.end, hint=f"write {{{use.name}!json}}")
 
 
 def _message_keys(entry: Entry, place: Path, message: dict[str, Any], uses: _Uses) -> Iterator[Fault]:
