@@ -51,6 +51,13 @@ def test_bytes_that_are_not_utf8_are_reported_at_their_place(raw, before):
     assert before == document.text[: fault.span[0]]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "latin-1"])
+def test_utf16_is_called_by_its_name(encoding):
+    """What an old editor of Windows calls Unicode is told apart from other bytes."""
+    faults = parse("a = 'ü'".encode(encoding), "x.toml")[1]
+    assert ("it is UTF-16 now" in "".join(fault.hint for fault in faults)) == (encoding == "utf-16")
+
+
 def test_a_file_too_large_is_refused():
     """More than the stated size is not even decoded."""
     _, fault = only_fault(b"#" * (MAX_BYTES + 1))

@@ -182,6 +182,32 @@ def test_a_template_file_that_is_too_large_is_one_fault(folder):
     assert ["file-too-large"] == [found.code for found in check("main.toml").diagnostics]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        ("gret.txt", "did you mean 'greet.txt'?"),
+        ("Greet.TXT", "did you mean 'greet.txt'?"),
+        ("gone/x.txt", "check the name"),
+        ("other", "check the name"),
+        ("t\\greet.txt", "write the path from this file's folder, with / between folders"),
+        (".", "check the name"),
+    ],
+)
+def test_a_missing_file_comes_with_the_name_that_was_meant(folder, wanted, hint):
+    """A name of the same folder that is near is suggested, and how to write a path."""
+    write(folder, main_toml=f"prompts.p.template_file = '{wanted}'", **{"greet.txt": "x"})
+    (fault,) = read("main.toml")[1]
+    assert ("missing-file", hint) == (fault.code, fault.hint)
+
+
+def test_names_are_suggested_for_few_missing_files(folder):
+    """Looking for other names does not take long, however many files are missing."""
+    lines = [f"p{i}.template_file = 'gret.txt'\n" for i in range(30)]
+    write(folder, main_toml="[prompts]\n" + "".join(lines), **{"greet.txt": "x"})
+    hints = [fault.hint for fault in read("main.toml")[1]]
+    assert ["did you mean 'greet.txt'?"] * 10 + ["check the name"] * 20 == hints
+
+
 def test_text_without_a_folder_includes_nothing():
     """Text that came from no file cannot name files."""
     sources, faults = read_bytes(b'include = ["a.toml"]\n[prompts.a]\ntemplate_file = "x"', "<text>")

@@ -293,6 +293,33 @@ def test_all_missing_keys_of_a_table_are_one_fault():
             "`$anchor` must be of another form",
             "",
         ),
+        (RECIPIENT.format("parameters.x.type = 'Int'"), f"{TYPES}; did you mean integer?", ""),
+        (
+            RECIPIENT.format("parameters.x = 'str'"),
+            "`x` must be a table, not a text",
+            'write { type = "string" }',
+        ),
+        (
+            "prompts.p = {role = 'user', template = '', inputs = {x = 'bool'}}",
+            "`x` must be a table, not a text",
+            'write { type = "boolean" }',
+        ),
+        (
+            "prompts.p = {role = 'user', template = '', inputs = {x = {required = false}}}",
+            "`required` must be an array, not a boolean",
+            "an input must be given, unless it has a `default` or says `optional = true`",
+        ),
+        (
+            RECIPIENT.format("parameters.x = {required = true}"),
+            "`required` must be an array, not a boolean",
+            "name the arguments that must be given in `required_args`",
+        ),
+        (
+            "[[prompts.p]]\nrole = 'user'",
+            "prompt `p` must be a table, not an array",
+            "write [prompts.p], in single brackets",
+        ),
+        ("[[prompts]]\nrole = 'user'", "`prompts` must be a table, not an array", ""),
     ],
 )
 def test_a_fault_says_what_is_wrong_and_what_to_do(text, message, hint):

@@ -14,7 +14,7 @@ import attrs
 
 from registry.diagnostics import Fault, Path, Place
 from registry.loading.schemas import outline
-from registry.loading.wording import quoted, schema_problem, subject, value_hint, value_problem
+from registry.loading.wording import quoted, schema_hint, schema_problem, subject, value_hint, value_problem
 from registry.suggest import nearest
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Found:
         """Sort a problem in."""
         path, rule = problem.path, problem.rule
         if problem.in_argument:
-            self._add(path, "bad-parameter-schema", schema_problem(problem))
+            self._add(path, "bad-parameter-schema", schema_problem(problem), schema_hint(problem))
         elif problem.keyword == "additionalProperties":
             self.unknown.setdefault(path, _Unknown(tuple(rule["properties"])))
         elif problem.keyword == "propertyNames":

@@ -28,21 +28,6 @@ _BOM = "\ufeff"
 _SCALARS = frozenset({str, int, float, bool})
 _CONTAINERS = frozenset({dict, list})
 #: How the parser begins to say that a key was given before; it stands behind the second value then.
-_TWICE = ("Cannot overwrite", "Cannot mutate", "Cannot redefine", "Duplicate inline")
-#: What to do, by the beginning of what the parser says.
-_SYNTAX_HINTS = {
-    **dict.fromkeys(_TWICE, "give each key once"),
-    "Cannot declare": "join the two tables",
-    "Invalid value": "put a text in quotes; write true and false in lower case",
-    "Unescaped": "double the backslash, or write the text in single quotes",
-    "Illegal character '\\n'": "close the text with a quote on the same line, or use three quotes",
-    'Expected "\'"': "close the text with a quote on the same line, or use three quotes",
-    "Unterminated string": "close it with three quotes",
-    "Invalid statement": "a key of other signs than letters, digits, `-` and `_` stands in quotes",
-    "Unclosed array": "separate the items by commas, and close it with a bracket",
-    "Unclosed inline": "separate the keys by commas, and close it with a brace",
-    "Expected '='": "write `key = value`",
-}
 _OTHER_BASES = {"0x": 16, "0o": 8, "0b": 2}
 _LONG = r"0[xob][0-9A-Fa-f_]{500}"
 #: One part of a key. The patterns here are compiled when something is wrong; `re` keeps them.
@@ -83,13 +68,14 @@ def _not_utf8(
     document = Document(name, shown, None, path)
     before = raw[:start].decode("utf-8").removeprefix(_BOM).replace("\r\n", "\n")
     at = len(before)
+    wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
     fault = Fault(
         "not-utf8",
         f"byte 0x{raw[start]:02X} at offset {start} is not UTF-8",
         document,
         (),
         span=(at, min(at + 1, len(shown))),
-        hint="save the file as UTF-8",
+        hint="save the file as UTF-8; it is UTF-16 now" if wide else "save the file as UTF-8",
     )
     return document, (fault,)
 
@@ -135,20 +121,18 @@ def _syntax_fault(document: Document, error: tomli.TOMLDecodeError) -> Fault:
     if document.text.startswith(_BOM):
         message = "a second byte-order mark (U+FEFF) is no TOML; only one may stand at the start of a file"
         return Fault("toml-syntax", message, document, (), span=(0, 1), hint="delete it")
+    from registry.loading.syntax import meaning  # most files are in order
+
     at = min(error.pos, len(document.text))
-    message = error.msg[:1].lower() + error.msg[1:]
-    hint = next((hint for start, hint in _SYNTAX_HINTS.items() if error.msg.startswith(start)), "")
-    span = _key_before(document.text[:at]) if error.msg.startswith(_TWICE) else None
-    span = span or (at, min(at + 1, len(document.text)))
-    return Fault("toml-syntax", message, document, (), span=span, hint=hint)
-
-
-def _key_before(text: str) -> tuple[int, int] | None:
-    """Find the key of the value that a text ends with, which may have many lines."""
-    from registry.loading import spans
-
-    found = (span for span in spans.index(text).values() if span.value_end == len(text))
-    return next((span[:2] for span in found if not span.has_header), None)
+    message, hint, span = meaning(document.text, at, error.msg)
+    return Fault(
+        "toml-syntax",
+        message,
+        document,
+        (),
+        span=span or (at, min(at + 1, len(document.text))),
+        hint=hint,
+    )
 
 
 def _depth_fault(document: Document, path: Path = (), span: tuple[int, int] | None = None) -> Fault:

@@ -6,6 +6,8 @@ folder, also after symbolic links are followed.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import pathlib
 from typing import TYPE_CHECKING, Any
@@ -16,11 +18,15 @@ from registry.diagnostics import Fault, Mention, Path, Place
 from registry.documents import Document, Sources
 from registry.exceptions import UnreadableFile
 from registry.loading.parse import MAX_BYTES, decode, parse
+from registry.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WILDCARDS = frozenset("*?[")
+#: For so many missing files another name is looked for, among so many: it is a help, and must not take long.
+_SUGGESTIONS = 10
+_NAMES = 200
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Sources, tuple[Fault, ...]]:
@@ -164,14 +170,25 @@ class _Reader:
                 self._refuse(document, place, os.fspath(path))
                 return None
             if resolved.exists() and not resolved.is_file():
-                reason = "it is no regular file"
+                reason, hint = "it is no regular file", "check the name"
             else:
                 return _bytes_of(resolved)
         except OSError as error:
-            reason = _reason(error)
+            reason, hint = _reason(error), self._meant(path)
         message = f"{_shown(document, path)} cannot be read: {reason}"
-        self.faults.append(Fault("missing-file", message, document, place, hint="check the name"))
+        self.faults.append(Fault("missing-file", message, document, place, hint=hint))
         return None
+
+    def _meant(self, path: pathlib.Path) -> str:
+        """Suggest another name for a file that is not there; among few names, and for few faults."""
+        if "\\" in path.name:
+            return "write the path from this file's folder, with / between folders"
+        names: list[str] = []
+        if len(self.faults) < _SUGGESTIONS:
+            with contextlib.suppress(OSError):
+                names = sorted(entry.name for entry in itertools.islice(path.parent.iterdir(), _NAMES))
+        near = nearest(path.name, (name for name in names if name != path.name))
+        return f"did you mean {near!r}?" if near else "check the name"
 
     def _refuse(self, document: Document, place: Path, wanted: str) -> None:
         message = f"{wanted!r} is outside the folder of the root file"

@@ -89,18 +89,52 @@ def value_problem(problem: Problem) -> str:
 
 def value_hint(problem: Problem) -> str:
     """Suggest the value that was most likely meant."""
+    path = problem.path
+    if problem.keyword == "type" and problem.expected == "object" and isinstance(problem.instance, list):
+        return f"write [{path[0]}.{path[1]}], in single brackets" if len(path) == 2 else ""
+    if len(path) == 4 and path[2] in {"inputs", "parameters"}:
+        return schema_hint(problem)
     options = problem.rule.get("enum", ())
     guess = nearest(problem.instance, options) if options and isinstance(problem.instance, str) else None
     return f"did you mean {json.dumps(guess)}?" if guess else ""
 
 
 _SIMPLE_TYPES = tuple(sorted(_TYPES))
+#: What other languages call them.
+_OTHER_NAMES = {
+    **dict.fromkeys(("text", "str", "char"), "string"),
+    **dict.fromkeys(("int", "long", "whole"), "integer"),
+    **dict.fromkeys(("float", "double", "decimal", "real"), "number"),
+    **dict.fromkeys(("bool", "yes/no", "flag"), "boolean"),
+    **dict.fromkeys(("list", "tuple", "sequence"), "array"),
+    **dict.fromkeys(("dict", "table", "map", "mapping"), "object"),
+    **dict.fromkeys(("none", "nil"), "null"),
+}
+
+
+def _type_meant(value: Any) -> str | None:
+    """Return the name of the type that a text most likely means."""
+    if not isinstance(value, str):
+        return None
+    return _OTHER_NAMES.get(value.lower()) or nearest(value, _SIMPLE_TYPES)
 
 
 def schema_problem(problem: Problem) -> str:
     """Say what is wrong in the schema of an argument; the metaschema names types in its only ``anyOf``."""
     if problem.keyword != "anyOf":
         return value_problem(problem)
-    guess = nearest(problem.instance, _SIMPLE_TYPES) if isinstance(problem.instance, str) else None
+    guess = _type_meant(problem.instance)
     more = f"; did you mean {guess}?" if guess else ""
     return f"{subject(problem.path)} must be one of {', '.join(_SIMPLE_TYPES)}, or an array of them{more}"
+
+
+def schema_hint(problem: Problem) -> str:
+    """Say how to write what was most likely meant by the schema of an argument."""
+    path = problem.path
+    if path[-1] == "required" and isinstance(problem.instance, bool):
+        if path[0] == "recipients":
+            return "name the arguments that must be given in `required_args`"
+        return "an input must be given, unless it has a `default` or says `optional = true`"
+    if len(path) == 4 and (guess := _type_meant(problem.instance)):
+        return f'write {{ type = "{guess}" }}'
+    return ""
