@@ -211,6 +211,25 @@ def test_a_missing_file_is_exit_2(run):
     assert (UNABLE, "error: gone.toml: cannot be read: No such file or directory\n") == (code, err)
 
 
+@pytest.mark.parametrize("command", ["check", "list", "test"])
+def test_without_a_registry_a_newcomer_is_told_how_to_begin(run, tmp_path, command):
+    """Where the usual file is missing there is no verdict, but a hint."""
+    (tmp_path / "recipients.toml").unlink()
+    code, out, err = run(command)
+    assert (UNABLE, "") == (code, out)
+    assert "error: recipients.toml: cannot be read: No such file or directory\nhint: go to the folder" in err
+    assert "`recipients init`" in err
+    assert 0 == json.loads(run("check", "--format", "json")[1])["summary"]["files"]
+
+
+def test_a_prompt_is_rendered_and_a_recipient_is_called(run):
+    """Who takes one for the other is told the right command."""
+    code, _, err = run("render", "shorten", "text=x")
+    assert (UNABLE, True) == (code, "call it with `recipients run shorten`" in err)
+    code, _, err = run("run", "greet", "name=x")
+    assert (UNABLE, True) == (code, "print it with `recipients render greet`" in err)
+
+
 @pytest.mark.parametrize("name", ["shorten", "greet", "talk", "python"])
 def test_show_prints_what_is_declared(run, name):
     """Show works for recipients and prompts, as text and JSON."""

@@ -96,9 +96,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         show_report(error.report, err=True)
         return FOUND
     except RegistryError as error:
-        click.echo(f"error: {error}", err=True)
-        for note in getattr(error, "__notes__", ()):
-            click.echo(f"hint: {note}", err=True)
+        from registry.cli.output import show_error
+
+        show_error(error)
         return UNABLE
     except BrokenPipeError:
         _forget_stdout()

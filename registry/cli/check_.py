@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from registry.cli.options import DEFAULT_FILE
-from registry.cli.output import show_report
+from registry.cli.output import show_error, show_report
 from registry.diagnostics import Report
 from registry.exceptions import UnreadableFile
 from registry.reporters import REPORTERS
@@ -60,9 +60,10 @@ def check_and_show(
     """Check every file, print what was found, and return the exit code."""
     report, unreadable = check_all(files, stdin_filename, imports=imports)
     report = report.strict() if strict else report
-    show_report(report, format_name)
+    if report.files or not unreadable or format_name != "text":  # "no problems" would be no answer
+        show_report(report, format_name)
     for error in unreadable:
-        click.echo(f"error: {error}", err=True)
+        show_error(error)
     if unreadable:
         return 2
     return 0 if report.ok else 1

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from registry.diagnostics import Report
+    from registry.exceptions import RegistryError
 
 
 def colour_wanted(*, err: bool = False) -> bool:
@@ -31,6 +32,19 @@ def show_report(report: Report, format_name: str = "text", *, err: bool = False)
         click.echo(text(report, colour=colour_wanted(err=err)), err=err, nl=False)
     else:
         click.echo(REPORTERS[format_name](report), err=err, nl=False)
+
+
+def show_error(error: RegistryError) -> None:
+    """Print an error with its hints."""
+    from registry.cli.options import DEFAULT_FILE
+    from registry.exceptions import UnreadableFile
+
+    click.echo(f"error: {error}", err=True)
+    for note in getattr(error, "__notes__", ()):
+        click.echo(f"hint: {note}", err=True)
+    if isinstance(error, UnreadableFile) and error.path == DEFAULT_FILE and not os.path.lexists(DEFAULT_FILE):
+        hint = "go to the folder that has it, name another file, or write a first one with `recipients init`"
+        click.echo(f"hint: {hint}", err=True)
 
 
 def show_json(value: Any) -> None:

@@ -35,7 +35,10 @@ def command(name: str, words: tuple[str, ...], file: str, format_name: str, targ
     Values are KEY=TEXT or KEY:=JSON (age:=30); '-' reads a JSON object from standard input. On a terminal,
     missing values are asked for.
     """
-    prompt = load(file).prompts[name]
+    snapshot = load(file)
+    if name in snapshot and name not in snapshot.prompts:
+        raise click.UsageError(f"{name!r} is a recipient, no prompt: call it with `recipients run {name}`")
+    prompt = snapshot.prompts[name]
     values = object_from_input() if words == ("-",) else typed(prompt, pairs_of(words))
     if sys.stdin.isatty() and words != ("-",):
         values |= _asked(prompt, values)

@@ -42,6 +42,10 @@ def command(
     from registry.dispatch import Dispatcher
 
     snapshot = load(file)
+    if name in snapshot.prompts and name not in snapshot:
+        raise click.UsageError(
+            f"{name!r} is a prompt, no recipient: print it with `recipients render {name}`"
+        )
     entry = snapshot[name]
     if backend is not None:
         snapshot = with_backend(snapshot, name, backend)
