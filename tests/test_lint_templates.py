@@ -53,6 +53,16 @@ def test_an_input_that_no_text_uses_is_refused_at_its_key():
     )
 
 
+@pytest.mark.parametrize(
+    "marked",
+    ["{{mood}}", "{{ mood }}", "$mood", "<mood>", "[mood]", "%mood%", "｛mood｝"],  # noqa: RUF001
+)
+def test_marks_of_other_languages_are_recognised(marked):
+    """An input that stands in the text in other marks than ours comes with the right ones."""
+    fault = only(prompt(f"{{name}} {marked}", "name = {}, mood = {}"))
+    assert ("unused-input", f"{marked} is text: write {{mood}}") == (fault.code, fault.hint)
+
+
 def test_names_are_compared_in_their_normal_form():
     """A letter with its accent is one letter, however it is encoded."""
     assert [] == found(prompt("{caf\u00e9}", "'cafe\u0301' = {}"))

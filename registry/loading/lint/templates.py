@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -254,14 +255,29 @@ def _message_keys(entry: Entry, place: Path, message: dict[str, Any], uses: _Use
             yield entry.fault("undeclared-input", text, *place, key, hint=hint)
 
 
+#: A name in the marks that other template languages have for it; only the double braces mean something here.
+_FOREIGN = re.compile(r"\{\{ *(\w+) *\}\}|\$(\w+)|<(\w+)>|\[(\w+)\]|%(\w+)%|｛(\w+)｝")  # noqa: RUF001
+
+
+def _foreign_marks(entry: Entry) -> dict[str, str]:
+    """Return the names that stand in a prompt's texts in foreign marks, each with the first of them."""
+    found: dict[str, str] = {}
+    for piece in pieces_of(entry):
+        for match in _FOREIGN.finditer(piece.text):
+            found.setdefault(nfc(match[match.lastindex or 0]), match[0])
+    return found
+
+
 def _unused(scene: Scene, entry: Entry, uses: _Uses) -> Iterator[Fault]:
-    for name, declared in uses.names.items():
-        if name not in uses.used and name not in uses.meant and not scene.is_wrong(entry, "inputs", declared):
-            yield entry.fault(
-                "unused-input",
-                f"no template of this prompt uses `{declared}`",
-                "inputs",
-                declared,
-                place=Place.KEY,
-                hint=f"use it as {{{declared}}}, or remove it",
-            )
+    unused = {
+        name: declared
+        for name, declared in uses.names.items()
+        if name not in uses.used and name not in uses.meant and not scene.is_wrong(entry, "inputs", declared)
+    }
+    foreign = _foreign_marks(entry) if unused else {}
+    for name, declared in unused.items():
+        hint = f"use it as {{{declared}}}, or remove it"
+        if name in foreign:
+            hint = f"{foreign[name]} is text: write {{{declared}}}"
+        message = f"no template of this prompt uses `{declared}`"
+        yield entry.fault("unused-input", message, "inputs", declared, place=Place.KEY, hint=hint)
