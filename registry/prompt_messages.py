@@ -169,7 +169,7 @@ def slot_messages(name: str, messages: Iterable[Mapping[str, Any]], faults: Faul
         if problem:
             faults.add(code, name, f"slot {name!r}[{index}] {problem}")
         else:
-            found.append(dict(message))
+            found.append({"content": None, **message})
     return found
 
 
@@ -185,7 +185,9 @@ def _problem_of(message: object) -> tuple[str, str]:
     if content is None and "tool_calls" in message:
         texts = []
     elif isinstance(content, (list, tuple)) and all(isinstance(part, Mapping) for part in content):
-        texts = [part.get("text", "") for part in content]
+        texts = [part.get("text", None if part.get("type") == "text" else "") for part in content]
+        if any("data" in part and not isinstance(part.get("mime_type"), str) for part in content):
+            return "wrong-type", "has a part with data that does not say its mime_type"
     if not all(isinstance(text, str) for text in texts):
         return "wrong-type", "must have a content: a text or a list of parts"
     if not all(map(is_encodable, texts)):

@@ -7,7 +7,9 @@ Messages that a caller put into a slot may carry tool calls in the form of OpenA
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from registry.exceptions import RenderError
@@ -15,7 +17,7 @@ from registry.frozen import thaw
 from registry.rendered import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
 
 Json = dict[str, Any]
 
@@ -34,19 +36,56 @@ def _parts(message: Mapping[str, Any]) -> list[Json]:
     content = message["content"]
     if content is None or isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    return [thaw(part) for part in content if part.get("type") != "text" or part["text"]]
+    return [_declared(thaw(part)) for part in content if part.get("type") != "text" or part["text"]]
 
 
-def _calls(message: Mapping[str, Any]) -> Iterable[tuple[str, str, Any]]:
-    """Yield id, name and arguments of each tool call of a message."""
-    for call in message.get("tool_calls") or ():
-        function = call["function"]
+def _declared(part: Json) -> Json:
+    """Return an image or file in the form of OpenAI's chat completions in the form of a declared one."""
+    kind = "image" if "image_url" in part else "file"
+    source: Any = part.get("image_url" if kind == "image" else "file")
+    address = source.get("url", source.get("file_data")) if isinstance(source, dict) else None
+    if not isinstance(address, str):
+        return part
+    from registry.prompt_media import media_part
+
+    try:
+        made = media_part(kind, address)
+    except ValueError as error:
+        raise RenderError("wrong-type", f"the {kind} of a message {error}", ()) from None
+    return {**made, "name": source.get("filename", "file")} if kind == "file" else made
+
+
+def _system_text(message: Mapping[str, Any]) -> str:
+    """Return the text of a system message.
+
+    Raises:
+        RenderError: It has an image or a file, which no provider takes there.
+    """
+    if any(part.get("type") != "text" for part in _parts(message)):
+        text = (
+            f"a message of role {message['role']!r} can hold text only: send images and files as the user's"
+        )
+        raise RenderError("wrong-type", text, ())
+    return text_of(message["content"])
+
+
+def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield id, name and arguments of each tool call of a message.
+
+    Raises:
+        RenderError: A call is in another form than that of OpenAI's chat completions.
+    """
+    calls = message.get("tool_calls") or ()
+    for call in calls if isinstance(calls, (list, tuple)) else (calls,):
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            raise RenderError("wrong-type", "a tool call must be a table with a function that has a name", ())
         arguments = function.get("arguments") or "{}"
         if isinstance(arguments, str):
-            try:
+            with contextlib.suppress(ValueError):
                 arguments = json.loads(arguments)
-            except ValueError:
-                arguments = {"arguments": arguments}
+        if not isinstance(arguments, Mapping):
+            arguments = {"arguments": arguments}
         yield str(call.get("id", "")), function["name"], thaw(arguments)
 
 
@@ -56,6 +95,8 @@ def openai(messages: Iterable[Mapping[str, Any]]) -> list[Json]:
 
 
 def _openai_message(message: Mapping[str, Any]) -> Json:
+    if message["role"] in _SYSTEM:
+        _system_text(message)
     whole: Json = {key: thaw(value) for key, value in message.items() if key != "content"}
     content: Any = message["content"]
     if content is not None and not isinstance(content, str):
@@ -64,14 +105,15 @@ def _openai_message(message: Mapping[str, Any]) -> Json:
 
 
 def _openai_part(part: Mapping[str, Any]) -> Json:
-    if part.get("type") == "image":
+    own = "url" in part or "data" in part
+    if own and part.get("type") == "image":
         return {"type": "image_url", "image_url": {"url": _data_url(part)}}
-    if part.get("type") != "file" or "file" in part:
+    if not own or part.get("type") != "file":
         whole: Json = thaw(part)
         return whole
     if "url" in part:
         raise RenderError("wrong-type", "OpenAI takes no file by its URL: give its bytes or its path", ())
-    return {"type": "file", "file": {"filename": part["name"], "file_data": _data_url(part)}}
+    return {"type": "file", "file": {"filename": part.get("name", "file"), "file_data": _data_url(part)}}
 
 
 def anthropic(messages: Iterable[Mapping[str, Any]]) -> Json:
@@ -83,7 +125,7 @@ def anthropic(messages: Iterable[Mapping[str, Any]]) -> Json:
     merged: list[Json] = []
     for message in messages:
         if message["role"] in _SYSTEM:
-            system.append(text_of(message["content"]))
+            system.append(_system_text(message))
             continue
         role = "assistant" if message["role"] == "assistant" else "user"
         blocks = _anthropic_blocks(message)
@@ -134,7 +176,7 @@ def gemini(messages: Iterable[Mapping[str, Any]]) -> Json:
     names: dict[str, str] = {}
     for message in messages:
         if message["role"] in _SYSTEM:
-            system.append(text_of(message["content"]))
+            system.append(_system_text(message))
             continue
         role = "model" if message["role"] == "assistant" else "user"
         parts = _gemini_parts(message, names)
@@ -188,7 +230,7 @@ def _mcp_part(part: Json) -> Json:
         return {"type": "text", "text": text}
     if kind == "image":
         return {"type": "image", "data": _base64(part["data"]), "mimeType": part["mime_type"]}
-    resource = {"uri": f"file:///{part['name']}", "mimeType": part["mime_type"]}
+    resource = {"uri": f"file:///{part.get('name', 'file')}", "mimeType": part["mime_type"]}
     if part["mime_type"] == "text/plain":
         return {"type": "resource", "resource": {**resource, "text": part["data"].decode()}}
     return {"type": "resource", "resource": {**resource, "blob": _base64(part["data"])}}

@@ -34,20 +34,29 @@ class RenderedPrompt(FrozenList):
         """Return the ``messages`` of OpenAI's chat completions.
 
         Raises:
-            RenderError: A file is given by its URL, which that interface does not take.
+            RenderError: A file is given by its URL, which that interface does not take, or a system message
+                has an image or file.
         """
         from registry.prompt_wire import openai
 
         return openai(self)
 
     def to_anthropic(self) -> dict[str, Any]:
-        """Return ``messages`` and, where there are any, the system messages joined as ``system``."""
+        """Return ``messages`` and, where there are any, the system messages joined as ``system``.
+
+        Raises:
+            RenderError: A system message has an image or file.
+        """
         from registry.prompt_wire import anthropic
 
         return anthropic(self)
 
     def to_gemini(self) -> dict[str, Any]:
-        """Return ``contents`` and, where there are any system messages, ``systemInstruction``."""
+        """Return ``contents`` and, where there are any system messages, ``systemInstruction``.
+
+        Raises:
+            RenderError: A system message has an image or file.
+        """
         from registry.prompt_wire import gemini
 
         return gemini(self)

@@ -313,6 +313,28 @@ def test_render_takes_files(run, tmp_path):
         "https://x.example/a.png"
         in run("render", "see", "photo=https://x.example/a.png", "--file", "see.toml", "--to", "openai")[1]
     )
+    _, out, _ = run("render", "see", "photo=dot.png", "--file", "see.toml", "--format", "json")
+    image = {"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo="}
+    assert [{"type": "text", "text": "Look"}, image] == json.loads(out)[0]["content"]
+    assert (OK, "Look\n[image: image/png, 8 bytes]\n", "") == run(
+        "render", "see", "photo=dot.png", "-f", "see.toml"
+    )
+    assert (
+        "Look\n[image: HTTPS://x.example/a]\n"
+        == run("render", "see", "photo=HTTPS://x.example/a", "-f", "see.toml")[1]
+    )
+
+
+def test_what_a_provider_does_not_take_is_an_error_of_the_values(run, tmp_path):
+    """The prompt is in order, but cannot be sent there: exit 1, and nothing is printed."""
+    (tmp_path / "see.toml").write_text(
+        "version = 1\n[prompts.see]\ndescription = 'x'\ninputs.page = {}\n"
+        "[[prompts.see.messages]]\nrole = 'user'\ntemplate = 'Look'\nfile = '{page}'\n"
+    )
+    words = ("page=https://x.example/a.pdf", "--file", "see.toml", "--to")
+    code, out, err = run("render", "see", *words, "openai")
+    assert (FOUND, "", True) == (code, out, "takes no file by its URL" in err)
+    assert OK == run("render", "see", *words, "anthropic")[0]
 
 
 def test_run_calls_a_recipient(run):

@@ -206,6 +206,8 @@ def test_history_goes_into_its_slot():
     assert made.slots == ("history", "more")
     assert made.render().texts == ("S", "U")
     assert made.render(history=said)[1:4] == said
+    (called,) = made.render(history=[{"role": "assistant", "tool_calls": []}])[1:2]
+    assert called == {"role": "assistant", "content": None, "tool_calls": []}
     assert made.render(slots={"more": said[:1]}).texts == ("S", "U", "{x}")
 
 
@@ -219,6 +221,11 @@ def test_history_goes_into_its_slot():
         ({"role": "user", "content": None}, "must have a content"),
         ({"role": "user", "content": ["x"]}, "must have a content"),
         ({"role": "user", "content": [{"text": 1}]}, "must have a content"),
+        ({"role": "user", "content": [{"type": "text"}]}, "must have a content"),
+        (
+            {"role": "user", "content": [{"type": "image", "data": b"x"}]},
+            "has a part with data that does not",
+        ),
         ({"role": "user", "content": "\ud800"}, "has a lone surrogate"),
     ],
 )

@@ -162,9 +162,77 @@ def test_gemini_names_and_addresses():
     ]
 
 
-@pytest.mark.parametrize(("arguments", "read"), [("{", {"arguments": "{"}), ({"a": 1}, {"a": 1}), ("", {})])
+@pytest.mark.parametrize("role", ["system", "developer"])
+@pytest.mark.parametrize("part", [PNG, TXT, WEB])
+def test_system_messages_hold_text_only(role, part):
+    """An image or file among the rules is refused by all whose rules are text, never left out silently."""
+    made = RenderedPrompt([{"role": role, "content": [TEXT, part]}])
+    for shape in (made.to_openai, made.to_anthropic, made.to_gemini):
+        with pytest.raises(RenderError, match="can hold text only"):
+            shape()
+    assert len(made.to_mcp()["messages"]) == 2
+
+
+PIXEL = {"type": "image", "mime_type": "image/png", "data": b"\x89PNG\r\n\x1a\n"}
+PAGE = {"type": "file", "mime_type": "text/plain", "data": b"txt", "name": "a.txt"}
+
+
+@pytest.mark.parametrize("part", [PIXEL, PAGE, WEB])
+def test_parts_of_openai_become_those_of_other_providers(part):
+    """A history in OpenAI's form is sent to others as if its images and files had been declared."""
+    declared = RenderedPrompt([{"role": "user", "content": [TEXT, part]}])
+    history = RenderedPrompt(declared.to_openai())
+    assert history.to_openai() == declared.to_openai()
+    assert history.to_anthropic() == declared.to_anthropic()
+    assert history.to_gemini() == declared.to_gemini()
+    assert history.to_mcp() == declared.to_mcp()
+
+
+def test_parts_of_openai_that_are_broken_or_foreign():
+    """An address that is none is an error; what refers to OpenAI's own store is passed on."""
+    broken = RenderedPrompt(
+        [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a.png"}}]}]
+    )
+    with pytest.raises(RenderError, match="the image of a message must be an http"):
+        broken.to_anthropic()
+    stored = {"type": "file", "file": {"file_id": "f"}}
+    assert RenderedPrompt([{"role": "user", "content": [stored]}]).to_anthropic()["messages"][0][
+        "content"
+    ] == [stored]
+
+
+def test_a_file_without_a_name_gets_one():
+    """A name is wanted where files are sent, and a caller need not have one."""
+    made = RenderedPrompt(
+        [{"role": "user", "content": [{"type": "file", "mime_type": "text/plain", "data": b"x"}]}]
+    )
+    assert made.to_openai()[0]["content"][0]["file"]["filename"] == "file"
+    assert made.to_mcp()["messages"][0]["content"]["resource"]["uri"] == "file:///file"
+
+
+@pytest.mark.parametrize(
+    "calls", ["x", 5, [{"id": "1"}], [{"function": {"name": 1}}], [{"function": "f"}], [3]]
+)
+def test_calls_of_another_form_are_refused(calls):
+    """What is no tool call cannot be said in another provider's form."""
+    made = RenderedPrompt([{"role": "assistant", "content": "", "tool_calls": calls}])
+    for shape in (made.to_anthropic, made.to_gemini):
+        with pytest.raises(RenderError, match="a tool call must be"):
+            shape()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "read"),
+    [
+        ("{", {"arguments": "{"}),
+        ({"a": 1}, {"a": 1}),
+        ("", {}),
+        ("[1]", {"arguments": [1]}),
+        ("null", {"arguments": None}),
+    ],
+)
 def test_arguments_of_calls(arguments, read):
-    """Arguments are an object or its JSON; what is neither is kept as text."""
+    """Arguments are an object or its JSON; what is neither is kept under a name of its own."""
     made = RenderedPrompt([{"role": "assistant", "content": "", "tool_calls": [call(arguments)]}])
     assert made.to_anthropic()["messages"][0]["content"][0]["input"] == read
 

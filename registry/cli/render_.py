@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from registry.cli.options import file_option, json_option
 from registry.cli.output import show_json
 from registry.cli.values import object_from_input, pairs_of
 from registry.exceptions import RenderError
+from registry.frozen import thaw
 from registry.loading.loader import load
 
 if TYPE_CHECKING:
@@ -44,13 +46,12 @@ def command(name: str, words: tuple[str, ...], file: str, format_name: str, targ
         values |= _asked(prompt, values)
     try:
         rendered = prompt.render(values)
+        shaped = getattr(rendered, TARGETS[target])() if target else _in_json(thaw(rendered))
     except RenderError as error:
         click.echo(f"error: {error}", err=True)
         return 1
-    if target is not None:
-        show_json(getattr(rendered, TARGETS[target])())
-    elif format_name == "json":
-        show_json(list(rendered))
+    if target or format_name == "json":
+        show_json(shaped)
     else:
         _show(rendered)
     return 0
@@ -69,7 +70,7 @@ def typed(prompt: Prompt, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _media(value: Any) -> Any:
-    is_path = isinstance(value, str) and not value.startswith(("http://", "https://", "data:"))
+    is_path = isinstance(value, str) and not value.lower().startswith(("http://", "https://", "data:"))
     return pathlib.Path(value) if is_path else value
 
 
@@ -103,4 +104,20 @@ def _show(rendered: Any) -> None:
 
 
 def _text(content: Any) -> str:
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+    return content if isinstance(content, str) else "\n".join(map(_part_text, content))
+
+
+def _part_text(part: Any) -> str:
+    if part["type"] == "text":
+        return str(part["text"])
+    what = part.get("url") or f"{part['mime_type']}, {len(part['data']):,} bytes"
+    return f"[{part['type']}: {what}]"
+
+
+def _in_json(value: Any) -> Any:
+    """Return messages as JSON data: bytes in base64."""
+    if isinstance(value, bytes):
+        return b64encode(value).decode("ascii")
+    if isinstance(value, list):
+        return [_in_json(item) for item in value]
+    return {key: _in_json(item) for key, item in value.items()} if isinstance(value, dict) else value
