@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import unicodedata
 
 import pytest
 
@@ -297,6 +298,48 @@ def test_render_asks_on_a_terminal(run, give, monkeypatch):
     give(b"why\n")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     assert "q: " in run("render", "talk")[2]
+
+
+@pytest.mark.parametrize("name", ["größe", "gro\u0308ße", "नाम", "ชื่อ", "x1", "名前"])
+@pytest.mark.parametrize("form", ["{}=7", "{}:=7"])
+def test_values_have_names_of_any_script(run, tmp_path, name, form):
+    """Whatever may be the name of an input can be given on the command line, in any spelling."""
+    (tmp_path / "name.toml").write_text(
+        f"version = 1\n[prompts.p]\ndescription = 'x'\nrole = 'user'\ntemplate = '{{{name}}}'\n"
+        f"inputs.'{name}' = {{ type = 'integer' }}\n",
+        encoding="utf-8",
+    )
+    for spelling in ("NFC", "NFD"):
+        word = form.format(unicodedata.normalize(spelling, name))
+        assert (OK, "7\n", "") == run("render", "p", word, "--file", "name.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"name": NaN}', "NaN is no JSON value"),
+        ('{"name": "a", "name": "b"}', "a name twice"),
+        ('{"name": 1e999}', "a number is too large"),
+        ("{", "line 1, column 2"),
+    ],
+)
+def test_values_in_json_are_read_strictly(run, give, text, why):
+    """What is no JSON is told so, in a word and on standard input; nothing is lost and nothing overflows."""
+    give(text.encode())
+    code, _, err = run("render", "greet", "-")
+    assert (UNABLE, True) == (code, why in err)
+    code, _, err = run("render", "greet", f"name:={text}")
+    assert (UNABLE, True) == (code, why in err)
+    code, _, err = run("render", "greet", "name=x", f"age={text}")
+    assert (FOUND, True) == (code, "'age' must be an integer" in err)
+
+
+@pytest.mark.parametrize("word", ["x", "-x=1", "1x=1", "a b=1", "=1", ":=1", "x.y=1", "x::=1"])
+def test_what_is_no_value(run, word):
+    """Anything else is told apart from a value."""
+    code, _, err = run("render", "greet", "--", word)
+    assert (UNABLE, True) == (code, "is neither name=text nor name:=JSON" in err)
 
 
 def test_render_takes_files(run, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import sys
 from base64 import b64encode
@@ -15,7 +14,9 @@ from registry.cli.output import show_json
 from registry.cli.values import object_from_input, pairs_of
 from registry.exceptions import RenderError
 from registry.frozen import thaw
+from registry.jsontext import parse_json
 from registry.loading.loader import load
+from registry.template_parts import nfc
 
 if TYPE_CHECKING:
     from registry.prompts import Prompt
@@ -62,9 +63,9 @@ def typed(prompt: Prompt, values: dict[str, Any]) -> dict[str, Any]:
 
     The text for an image or a file is a URL, or else the path of a file: who types a command may name files.
     """
-    schemas = {item.name: item.schema for item in prompt.inputs}
+    schemas = {nfc(item.name): item.schema for item in prompt.inputs}
     return {
-        name: _media(value) if name in prompt.media_inputs else _value(value, schemas.get(name, {}))
+        name: _media(value) if nfc(name) in prompt.media_inputs else _value(value, schemas.get(nfc(name), {}))
         for name, value in values.items()
     }
 
@@ -79,13 +80,14 @@ def _value(value: Any, schema: dict[str, Any]) -> Any:
     if not isinstance(value, str) or "string" in ([kinds] if isinstance(kinds, str) else kinds):
         return value
     try:
-        return json.loads(value)
+        return parse_json(value)
     except ValueError:
         return value
 
 
 def _asked(prompt: Prompt, values: dict[str, Any]) -> dict[str, Any]:
-    missing = [item for item in prompt.inputs if item.required and item.name not in values]
+    given = {nfc(name) for name in values}
+    missing = [item for item in prompt.inputs if item.required and nfc(item.name) not in given]
     return typed(prompt, {item.name: click.prompt(_question(item), err=True) for item in missing})
 
 

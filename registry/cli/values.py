@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,6 @@ from registry.jsontext import NotJsonError, parse_json
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PAIR = re.compile(r"(?P<name>[^\W\d][\w-]*)(?P<json>:)?=(?P<value>.*)", re.DOTALL)
-
 
 def pair_of(word: str) -> tuple[str, Any] | None:
     """Read ``name=text`` or ``name:=JSON``; None when the word is neither.
@@ -22,15 +19,18 @@ def pair_of(word: str) -> tuple[str, Any] | None:
     Raises:
         click.UsageError: what stands after ``:=`` is not JSON.
     """
-    match = _PAIR.fullmatch(word)
-    if match is None:
+    name, equals, value = word.partition("=")
+    is_json = name.endswith(":")
+    name = name.removesuffix(":")
+    # As in a template, a name may have the marks that a script writes above and below its letters.
+    if not equals or name.startswith("-") or not name.replace("-", "_").isidentifier():
         return None
-    if not match["json"]:
-        return match["name"], match["value"]
+    if not is_json:
+        return name, value
     try:
-        return match["name"], parse_json(match["value"])
+        return name, parse_json(value)
     except NotJsonError as error:
-        raise click.UsageError(f"{match['name']}:= needs JSON: {error}") from None
+        raise click.UsageError(f"{name}:= needs JSON: {error}") from None
 
 
 def pairs_of(words: Iterable[str]) -> dict[str, Any]:

@@ -27,7 +27,6 @@ MAX_DEPTH = 100
 _BOM = "\ufeff"
 _SCALARS = frozenset({str, int, float, bool})
 _CONTAINERS = frozenset({dict, list})
-#: How the parser begins to say that a key was given before; it stands behind the second value then.
 _OTHER_BASES = {"0x": 16, "0o": 8, "0b": 2}
 _LONG = r"0[xob][0-9A-Fa-f_]{500}"
 #: One part of a key. The patterns here are compiled when something is wrong; `re` keeps them.
