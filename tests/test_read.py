@@ -200,6 +200,16 @@ def test_a_missing_file_comes_with_the_name_that_was_meant(folder, wanted, hint)
     assert ("missing-file", hint) == (fault.code, fault.hint)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "hint"), [("p/*.toml", "correct the pattern"), ("p\\*.toml", "write / between folders")]
+)
+def test_an_include_that_matches_nothing_comes_with_advice(folder, pattern, hint):
+    """Folders are parted as on every machine."""
+    write(folder, main_toml=f"include = ['{pattern}']")
+    (fault,) = read("main.toml")[1]
+    assert ("empty-include", hint) == (fault.code, fault.hint)
+
+
 def test_names_are_suggested_for_few_missing_files(folder):
     """Looking for other names does not take long, however many files are missing."""
     lines = [f"p{i}.template_file = 'gret.txt'\n" for i in range(30)]

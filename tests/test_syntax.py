@@ -32,10 +32,10 @@ def fault_of(text):
         ("b = '''y'''\na = '''\nx\nc = 1\n", "this text is never closed", "write '''"),
         ('# """\na = """\nx\nc = 1\n', "this text is never closed", 'write """'),
         # values
-        ("a = user", "user is no value", 'put a text in quotes: "..."'),
-        ("a = True", "True is no value", "write `true`"),
-        ("a = no", "no is no value", "write `false`"),
-        ("a = None", "None is no value", "leave the key out"),
+        ("a = user", "a word without quotes is no value", 'put a text in quotes: "..."'),
+        ("a = True", "a word without quotes is no value", "write `true`"),
+        ("a = no", "a word without quotes is no value", "write `false`"),
+        ("a = None", "a word without quotes is no value", "leave the key out"),
         ("a = # later", "a value is missing", "after `=`"),
         ("a = [ type = 'x' ]", "invalid value", "in braces"),
         ("a = $x", "invalid value", ""),
@@ -140,6 +140,14 @@ def test_any_damage_is_explained_inside_the_file(edits):
     for fault in faults:
         assert fault.message
         assert fault.span is None or 0 <= fault.span[0] <= fault.span[1] <= len(document.text)
+
+
+def test_messages_are_short_and_keep_secrets():
+    """A long name is cut, and what may be a value is not repeated."""
+    fault, _ = fault_of("a" * 5_000 + " = 1\n" + "a" * 5_000 + " = 2")
+    assert len(fault.message) < 80
+    fault, _ = fault_of("token = sk-12345")
+    assert "12345" not in fault.message + fault.hint
 
 
 def test_words_that_are_not_known_are_kept():

@@ -107,7 +107,8 @@ class _Reader:
         found = sorted(_glob(base, pattern)) if wild else [base / pattern]
         if not found:
             message = f"no file matches {pattern!r}"
-            self.faults.append(Fault("empty-include", message, document, place, hint="correct the pattern"))
+            hint = "write / between folders" if "\\" in pattern else "correct the pattern"
+            self.faults.append(Fault("empty-include", message, document, place, hint=hint))
         for path in found:
             self._include_one(document, place, path, chain, wild=wild)
 

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from registry.loading.wording import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -95,7 +97,7 @@ def _value(stop: _Stop) -> Meaning | None:
         return Meaning(stop.message, 'a table on one line stands in braces: { type = "string" }')
     if word := re.match(r"[^\W\d][\w-]*", stop.rest):
         advice = _WORDS.get(word[0].lower(), 'put a text in quotes: "..."')
-        return Meaning(f"{word[0]} is no value", advice)
+        return Meaning("a word without quotes is no value", advice)  # the word itself may be a secret
     return None
 
 
@@ -183,7 +185,7 @@ def _taken(stop: _Stop) -> Meaning:
     at = stop.text.index(name, key.start(1))
     what = "is declared already" if stop.message.startswith("cannot declare") or "." not in name else ""
     what = what or "cannot be declared here: the name, or a part of it, is taken"
-    return Meaning(f"`{name}` {what}", advice, (at, at + len(name)))
+    return Meaning(f"{quoted(name)} {what}", advice, (at, at + len(name)))
 
 
 #: How the parser's message begins -> what it means.
