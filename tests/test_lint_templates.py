@@ -4,6 +4,7 @@ import pytest
 from linting import document, faults, found, only
 
 from registry.diagnostics import Place, Severity
+from registry.loading.validate import validate
 
 HEAD = '[prompts.p]\ndescription = "x"\nrole = "user"\n'
 CHAT = '[prompts.p]\ndescription = "x"\nmessages = [{}]\n'
@@ -325,6 +326,39 @@ def test_a_prompt_with_a_misshapen_inclusion_is_passed_over():
     """A problem at a value that is in error already is not reported again."""
     text = prompt("{a}{c}", "a = { prompt = 'p', type = 'strng' }, c = { prompt = 'zz' }")
     assert {"include-cycle", "wrong-value"} == {fault.code for fault in faults(text)}
+
+
+@pytest.mark.parametrize(
+    ("other", "code"),
+    [
+        ("{ inputs = { name = 3 }, renders = 'x' }", "example-violates-schema"),
+        ("{ inputs = { name = 'a' }, rendrs = 'x' }", "unknown-key"),
+        ("{ inputs = {}, renders = 'x' }", "example-violates-schema"),
+        ("'x'", "wrong-type"),
+    ],
+)
+def test_a_wrong_example_does_not_hide_what_others_render_to(other, code):
+    """Every example that is in order itself is compared, whatever the ones beside it are."""
+    more = f"examples = [{other}, {{ inputs = {{ name = 'Mia' }}, renders = 'x' }}]\n"
+    text = prompt("Hi {name}", "name = { type = 'string' }", more)
+    codes = [fault.code for fault in faults(text)]
+    assert {code} <= {*codes, *(fault.code for fault in validate(document(text)))}
+    assert ["example-mismatch prompts.p.examples.1.renders"] == [
+        one for one in found(text) if "mismatch" in one
+    ]
+
+
+@pytest.mark.parametrize("more", ["examples = 'x'\n", "examples = [{ renders = 'x' }]\nrol = 1\n"])
+def test_a_wrong_prompt_has_its_examples_not_judged(more):
+    """What is wrong outside of the examples is told first."""
+    assert [] == [one for one in found(prompt("Hi", "", more)) if "mismatch" in one]
+
+
+def test_line_breaks_at_the_end_are_pointed_out():
+    """The difference that nobody sees comes with a hint."""
+    text = HEAD + "template = '''\nHi\n'''\nexamples = [{ renders = '%s' }]\n"
+    assert "only line breaks at the end differ" in only(text % "Hi").hint
+    assert "" == only(text % "Ho").hint
 
 
 def test_an_example_that_cannot_be_rendered_is_refused():

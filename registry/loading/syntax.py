@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from registry.loading import spans
 from registry.loading.wording import quoted
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _WORDS = {
 }
 
 #: Strings and comments, which may hold anything; the beginning of a text that is never closed, a long one or
-#: one on a line; line ends and brackets.
+#: one on a line.
 _TOKENS = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}'
     r"|'''.*?'{3,5}"
@@ -36,11 +37,9 @@ _TOKENS = re.compile(
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'"
     r"|\#[^\n]*"
-    r"|(?P<short>['\"][^\n]*)"
-    r"|[\[\]{}\n]",
+    r"|(?P<short>['\"][^\n]*)",
     re.DOTALL,
 )
-_KEY = re.compile(r"[ \t]*(\[{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^=\]\n\"'])+)")
 
 
 class Meaning(NamedTuple):
@@ -170,22 +169,22 @@ def _backslash(_: _Stop) -> Meaning:
 
 
 def _taken(stop: _Stop) -> Meaning:
-    """A name that is declared twice, or as two things; it stands at the beginning of its statement."""
-    start, depth = 0, 0
-    for token in _TOKENS.finditer(stop.text, 0, stop.at):
-        if token[0] == "\n" and not depth:
-            start = token.end()
-        depth += (token[0] in "[{") - (token[0] in "]}")
+    """A name that is declared twice, or as two things: a key before its value, or the header of a table."""
     advice = "a name is declared once: join the two, or rename one"
-    key = _KEY.match(stop.text, start, stop.at)
-    name = key[1].rstrip() if key else ""
-    if not key or (depth and not name.startswith("[")):
+    span = _key_before(stop.text[: stop.at])
+    if span is None and (header := re.fullmatch(r"[ \t]*\[\[?[ \t]*(.*?)[ \t]*", stop.before)):
+        line = stop.at - len(stop.before)
+        span = line + header.start(1), line + header.end(1)
+    if span is None:
         return Meaning(f"{stop.message}: a name is given twice", advice)
-    name = name.lstrip("[").strip()
-    at = stop.text.index(name, key.start(1))
-    what = "is declared already" if stop.message.startswith("cannot declare") or "." not in name else ""
-    what = what or "cannot be declared here: the name, or a part of it, is taken"
-    return Meaning(f"{quoted(name)} {what}", advice, (at, at + len(name)))
+    name = stop.text[slice(*span)]
+    return Meaning(f"{quoted(name)} is declared already, or a part of its name is", advice, span)
+
+
+def _key_before(text: str) -> tuple[int, int] | None:
+    """Find the key of the value that a text ends with, which may have many lines."""
+    found = (span for span in spans.index(text).values() if span.value_end == len(text))
+    return next((span[:2] for span in found if not span.has_header), None)
 
 
 #: How the parser's message begins -> what it means.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.exceptions import RenderError
-from registry.loading.lint.scene import INPUT_KEYS, table_of
+from registry.loading.lint.scene import INPUT_KEYS, list_of, table_of
 from registry.loading.lint.templates import messages_of, text_of
 from registry.prompt_includes import include_problems
 from registry.specs import InputSpec, MessageSpec, PromptSpec
@@ -39,8 +39,9 @@ def mismatches(scene: Scene) -> Iterator[Fault]:
         if sound.get(entry.name) is entry and "examples" in entry.table:
             prompt = _prompt(entry.name, sound, built)
             if prompt is not None:
-                for i, example in enumerate(entry.table["examples"]):
-                    yield from _mismatch(entry, prompt, i, example)
+                for i, example in enumerate(list_of(entry.table, "examples")):
+                    if not scene.is_wrong(entry, "examples", i):
+                        yield from _mismatch(entry, prompt, i, example)
 
 
 def spec_of(entry: Entry) -> PromptSpec:
@@ -82,7 +83,9 @@ def _included(entry: Entry) -> list[str]:
 def _is_sound(scene: Scene, entry: Entry) -> bool:
     files = (str(message.get("template_file")) for _, message in messages_of(entry))
     templates = (entry.document.templates.get(name) for name in files)
-    return not scene.is_wrong(entry) and not any(file and file.name in scene.wrong for file in templates)
+    return not scene.is_wrong_outside(entry, "examples") and not any(
+        file and file.name in scene.wrong for file in templates
+    )
 
 
 def _prompt(name: str, sound: Mapping[str, Entry], built: dict[str, Prompt]) -> Prompt | None:
@@ -117,7 +120,9 @@ def _mismatch(entry: Entry, prompt: Prompt, number: int, example: dict[str, Any]
     for i, (wanted, found) in enumerate(zip(expected, actual, strict=True)):
         if wanted != found:
             where = path if isinstance(renders, str) else (*path, i)
-            yield entry.fault("example-mismatch", _difference(wanted, found), *where)
+            only_ends = wanted.rstrip("\n") == found.rstrip("\n")
+            hint = "only line breaks at the end differ: before a closing ''' they count" if only_ends else ""
+            yield entry.fault("example-mismatch", _difference(wanted, found), *where, hint=hint)
 
 
 def _is_provided(prompt: Prompt) -> bool:

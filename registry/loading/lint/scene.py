@@ -124,6 +124,14 @@ class Scene:
         whole = (*entry.path, *path)
         return whole in known.around or any(whole[:end] in known.values for end in range(1, len(whole)))
 
+    def is_wrong_outside(self, entry: Entry, key: str) -> bool:
+        """Say whether a table has an error already that is not inside the value of the key."""
+        known = self.wrong.get(entry.document.name)
+        return known is not None and (
+            any((entry.path, place) in known.places for place in Place)
+            or any(self.is_wrong(entry, other) for other in entry.table if other != key)
+        )
+
     def lacks(self, entry: Entry, *keys: str) -> bool:
         """Say whether a table has none of the keys although one may be meant: another key is misspelt."""
         return entry.table.keys().isdisjoint(keys) and self.lacks_in(entry)
