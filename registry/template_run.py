@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from registry.exceptions import RenderError
@@ -14,7 +14,7 @@ from registry.suggest import nearest
 from registry.template_parts import If, Slot, nfc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from registry.template_parts import Each, Node
 
@@ -193,6 +193,8 @@ class Run:
 
 def _by_name(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values under names in NFC; of two spellings of one name, the one in NFC keeps it."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"values are a mapping from input names, not {type(values).__name__}")
     named: dict[str, Any] = {}
     for key, value in values.items():
         name = nfc(key) if isinstance(key, str) else key

@@ -39,6 +39,8 @@ _LOOKS = re.compile(
     r"|\s*+[#/]\s*+(?:if|else|elif|each|endif|end)\b[^{}\n]{0,80}"  # {# if x}
     r")\}"
 )
+_PLACEHOLDERS = "a placeholder is an identifier in braces without spaces"
+_SECTIONS = "sections are {#if x}...{#else}...{/if} and {#each xs as x}...{/each}"
 _SURROGATES = re.compile("[\ud800-\udfff]+")
 
 
@@ -150,9 +152,8 @@ class _Scanner:
         if match := _LOOKS.match(self.text, start):
             shown = match[0] if len(match[0]) <= 40 else match[0][:37] + "...}"
             message = f"{shown!r} is text, but looks like a placeholder"
-            hint = (
-                "a placeholder is an identifier in braces without spaces; double the braces if text is meant"
-            )
+            known = _SECTIONS if match[0].lstrip("{ ").startswith(("#", "/")) else _PLACEHOLDERS
+            hint = f"{known}; double the braces if text is meant"
             problem = Problem("looks-like-placeholder", message, *match.span(), hint, Severity.WARNING)
             self.problems.append(problem)
         self.open.append(start)

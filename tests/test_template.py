@@ -296,6 +296,13 @@ def test_specs_that_fit_nothing():
     assert [fails(text).code for text in ("{x:,s}", "{x:.2d}", "{x:_n}")] == ["bad-format-spec"] * 3
 
 
+@pytest.mark.parametrize("values", [[("a", 1)], "a", 5, None])
+def test_values_that_are_no_mapping_are_the_callers_mistake(values):
+    """It is told which form values have."""
+    with pytest.raises(TypeError, match="values are a mapping"):
+        Template("{a}").render(values)
+
+
 def test_render_without_values():
     """A text without slots needs no values."""
     assert Template("x").render() == "x"

@@ -114,6 +114,13 @@ def test_looks_like_a_placeholder(text):
     assert scan(text).nodes == (text,)
 
 
+@pytest.mark.parametrize("text", ["{#each xs}", "{# if x}", "{ /each }", "{#elif x}"])
+def test_what_looks_like_a_section_comes_with_their_forms(text):
+    """Who writes a section in another language's way is told ours."""
+    (problem,) = scan(text).problems
+    assert ("looks-like-placeholder", True) == (problem.code, "{#each xs as x}" in problem.hint)
+
+
 def test_long_lookalikes_are_cut():
     """The text of a warning is bounded."""
     assert "...}" in scan("{" + "a-" * 60 + "b}").problems[0].message
