@@ -129,6 +129,13 @@ def test_a_message_for_each_item_prints_what_items_are(text, wanted):
     assert wanted == [fault.code for fault in faults(head + inputs)]
 
 
+def test_an_image_for_each_item_needs_no_plain_text():
+    """What is sent along is not printed, so any item may be."""
+    message = "{ role = 'user', each = 'rows', as = 'x', template = '', image = '{x}' }"
+    inputs = "inputs.rows = { type = 'array', items = { type = 'object' } }"
+    assert [] == found(CHAT.replace("{}", message) + inputs)
+
+
 @pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301"])
 def test_the_guard_of_a_message_is_compared_in_its_normal_form(name):
     """A message with `when` may use that input, however the name is encoded."""
