@@ -101,27 +101,6 @@ def test_a_key_given_twice_is_reported_at_the_second_key(text, key):
         assert (start, key) == (fault.span[0], text_at(document, fault))
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("a = python", "put a text in quotes"),
-        ("a = True", "lower case"),
-        ('a = "C:\\q"', "double the backslash"),
-        ('a = "x\n', "on the same line"),
-        ("a = 'x\n", "on the same line"),
-        ('a = """x\n', "three quotes"),
-        ("é = 1", "in quotes"),
-        ("a = [1 2]", "commas"),
-        ("a = { b = 1", "a brace"),
-        ("a", "write `key = value`"),
-        ("[a]\n[a]", "join the two tables"),
-    ],
-)
-def test_a_usual_slip_brings_advice(text, hint):
-    """What the parser says is followed by what to do."""
-    assert hint in only_fault(text)[1].hint
-
-
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 3_000])
 @pytest.mark.parametrize(
     "shape",
