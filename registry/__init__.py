@@ -48,24 +48,24 @@ if TYPE_CHECKING:
     from registry.manager import RecipientManager, RecipientSnapshot
     from registry.messages import Call, Outcome, address, reply
     from registry.progress import log, report_progress
-    from registry.prompts import Prompt, PromptSnapshot
-    from registry.recipient import Recipient, RecipientMeta
-    from registry.role_prompts import (
+    from registry.prompts.prompt import Prompt, PromptSnapshot
+    from registry.prompts.roles import (
         AssistantRolePrompt,
         BasePrompt,
         RolePrompt,
         SystemRolePrompt,
         UserRolePrompt,
     )
+    from registry.recipient import Recipient, RecipientMeta
     from registry.template import Template
     from registry.watcher import watch
 
 #: Public name -> the module that defines it.
 _HOMES: dict[str, str] = {
     "AnthropicChat": "chat.anthropic",
-    "AssistantRolePrompt": "role_prompts",
+    "AssistantRolePrompt": "prompts.roles",
     "BackendUnavailable": "exceptions",
-    "BasePrompt": "role_prompts",
+    "BasePrompt": "prompts.roles",
     "Call": "messages",
     "ChatError": "exceptions",
     "Diagnostic": "diagnostics",
@@ -81,8 +81,8 @@ _HOMES: dict[str, str] = {
     "NoSuchRecipient": "exceptions",
     "OpenAIChat": "chat.openai",
     "Outcome": "messages",
-    "Prompt": "prompts",
-    "PromptSnapshot": "prompts",
+    "Prompt": "prompts.prompt",
+    "PromptSnapshot": "prompts.prompt",
     "PythonRecipient": "kinds.python",
     "Recipient": "recipient",
     "RecipientFailed": "exceptions",
@@ -92,15 +92,15 @@ _HOMES: dict[str, str] = {
     "RegistryError": "exceptions",
     "RenderError": "exceptions",
     "Report": "diagnostics",
-    "RolePrompt": "role_prompts",
+    "RolePrompt": "prompts.roles",
     "Severity": "diagnostics",
-    "SystemRolePrompt": "role_prompts",
+    "SystemRolePrompt": "prompts.roles",
     "Template": "template",
     "TemplateError": "exceptions",
     "Transcript": "conversation",
     "TransportError": "exceptions",
     "UnreadableFile": "exceptions",
-    "UserRolePrompt": "role_prompts",
+    "UserRolePrompt": "prompts.roles",
     "address": "messages",
     "check": "loading.loader",
     "export": "exporters",

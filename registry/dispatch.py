@@ -22,15 +22,15 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from registry.answers import RefusedError, outcome_of, shown, unknown
-from registry.calling import bound, work
-from registry.concurrency import Gates, LoopThread, running_loop
+from registry.dispatching.answers import RefusedError, outcome_of, shown, unknown
+from registry.dispatching.calling import bound, work
+from registry.dispatching.concurrency import Gates, LoopThread, running_loop
+from registry.dispatching.running import TimeIsUpError, within
+from registry.dispatching.slots import Openings, Slot
 from registry.exceptions import InvalidArguments, InvalidMessage, NoSuchRecipient
 from registry.messages import Call, address, reply
 from registry.recipient import run_coroutine
 from registry.redaction import hide
-from registry.running import TimeIsUpError, within
-from registry.slots import Openings, Slot
 from registry.suggest import close
 
 if TYPE_CHECKING:

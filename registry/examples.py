@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.exceptions import NoSuchRecipient
-from registry.prompt_examples import example_of
+from registry.prompts.examples import example_of
 from registry.suggest import close
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from registry.manager import RecipientSnapshot
-    from registry.prompt_examples import ExampleResult
-    from registry.prompts import Prompt
+    from registry.prompts.examples import ExampleResult
+    from registry.prompts.prompt import Prompt
     from registry.specs import ExampleMessage
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from registry.digests import digest_of, digest_of_recipient
 from registry.exceptions import DuplicateRecipient, NoSuchRecipient
-from registry.prompts import PromptSnapshot
+from registry.prompts.prompt import PromptSnapshot
 from registry.recipient import Recipient
 from registry.snapshots import Snapshot
 

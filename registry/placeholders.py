@@ -22,7 +22,7 @@ from registry.template import Each, If, Slot, renamed, scan
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from registry.template_parts import Node
+    from registry.template.parts import Node
 
 #: Stands for a ``${NAME}`` while the rest is read; noncharacters that no text has.
 _MARK = "\ufdd0{}\ufdd1"

@@ -23,7 +23,7 @@ from registry.dispatch import Dispatcher
 from registry.exceptions import ChatError, ExportRefused, InvalidMessage
 from registry.manager import RecipientManager
 from registry.messages import Outcome, reply
-from registry.rendered import RenderedPrompt
+from registry.prompts.rendered import RenderedPrompt
 
 SCHEMA = {
     "type": "object",

@@ -11,10 +11,10 @@ import pytest
 from registry.exceptions import DuplicatePrompt, NoSuchPrompt, NoSuchRecipient, RenderError, TemplateError
 from registry.frozen import freeze
 from registry.manager import RecipientSnapshot
-from registry.prompt_examples import ExampleResult, examples
-from registry.prompts import Prompt, PromptSnapshot
+from registry.prompts.examples import ExampleResult, examples
+from registry.prompts.prompt import Prompt, PromptSnapshot
+from registry.prompts.rendered import RenderedPrompt
 from registry.recipient import Recipient
-from registry.rendered import RenderedPrompt
 from registry.specs import InputSpec, MessageSpec, PromptExample, PromptSpec
 from registry.template import MAX_OUTPUT
 

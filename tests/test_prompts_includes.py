@@ -8,8 +8,8 @@ import pytest
 from registry.exceptions import DuplicatePrompt, NoSuchPrompt, RenderError, TemplateError
 from registry.frozen import freeze
 from registry.loading.build_prompts import build_prompts
-from registry.prompt_includes import MAX_INCLUDES, IncludeProblem, include_problems
-from registry.prompts import Prompt
+from registry.prompts.includes import MAX_INCLUDES, IncludeProblem, include_problems
+from registry.prompts.prompt import Prompt
 from registry.specs import InputSpec, MessageSpec, PromptSpec
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from registry.exceptions import RenderError
 from registry.frozen import freeze
-from registry.prompts import Prompt, PromptSnapshot
+from registry.prompts.prompt import Prompt, PromptSnapshot
 from registry.specs import InputSpec, MessageSpec, PromptSpec
 
 SCHEMAS = {"s": {"type": "string"}, "i": {"type": "integer"}, "b": {"type": "boolean"}, "x": {}}

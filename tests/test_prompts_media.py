@@ -6,11 +6,11 @@ import base64
 
 import pytest
 
-from registry import prompt_media
 from registry.exceptions import RenderError
 from registry.frozen import freeze
-from registry.prompt_media import media_part
-from registry.prompts import Prompt
+from registry.prompts import media
+from registry.prompts.media import media_part
+from registry.prompts.prompt import Prompt
 from registry.specs import InputSpec, MessageSpec, PromptSpec
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 10
@@ -114,7 +114,7 @@ def test_paths_that_cannot_be_read(tmp_path, monkeypatch):
 
 def test_size_is_bounded(tmp_path, monkeypatch):
     """Nothing larger than the bound is read or sent."""
-    monkeypatch.setattr(prompt_media, "MAX_MEDIA", 20)
+    monkeypatch.setattr(media, "MAX_MEDIA", 20)
     assert media_part("image", PNG)
     path = tmp_path / "x.png"
     path.write_bytes(PNG + b"y" * 3)

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from registry.exceptions import RenderError, TemplateError
-from registry.role_prompts import (
+from registry.prompts.roles import (
     AssistantRolePrompt,
     BasePrompt,
     RolePrompt,

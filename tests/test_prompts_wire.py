@@ -7,7 +7,7 @@ import json
 import pytest
 
 from registry.exceptions import RenderError
-from registry.rendered import RenderedPrompt
+from registry.prompts.rendered import RenderedPrompt
 
 PNG = {"type": "image", "mime_type": "image/png", "data": b"png"}
 PDF = {"type": "file", "mime_type": "application/pdf", "data": b"pdf", "name": "a.pdf"}

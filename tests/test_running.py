@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from registry import running
 from registry import threads as threads_module
+from registry.dispatching import running
+from registry.dispatching.running import TimeIsUpError, within
 from registry.recipient import run_coroutine
-from registry.running import TimeIsUpError, within
 from registry.threads import Threads, in_thread
 
 LONG = 3_600

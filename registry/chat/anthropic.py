@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from registry.chat.retry import Retry
     from registry.manager import Entry, RecipientManager
-    from registry.rendered import RenderedPrompt
+    from registry.prompts.rendered import RenderedPrompt
 
 _VERSION = "2023-06-01"
 #: Tokens an answer may have unless told otherwise: the API wants a number.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from registry.chat.wire import Item, Wire
     from registry.manager import Entry
-    from registry.rendered import RenderedPrompt
+    from registry.prompts.rendered import RenderedPrompt
 
 #: What an answer that is not as documented makes of code that reads it.
 _UNEXPECTED = (AttributeError, InvalidMessage, LookupError, TypeError, ValueError)

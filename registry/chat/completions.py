@@ -11,13 +11,13 @@ from registry.chat.http import words_of
 from registry.chat.wire import Answer, Fold, Item, Request, Wire, tokens
 from registry.exceptions import ChatError
 from registry.messages import new_id
-from registry.rendered import text_of
+from registry.prompts.rendered import text_of
 from registry.toolcalls import tool_calls_from_openai, tool_result_for_openai
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from registry.rendered import RenderedPrompt
+    from registry.prompts.rendered import RenderedPrompt
 
 _SYSTEM = frozenset({"system", "developer"})
 #: Our own reason: the stream ended without one, and without the mark of its end.

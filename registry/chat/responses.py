@@ -15,7 +15,7 @@ from registry.toolcalls import tool_calls_from_openai_responses, tool_result_for
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from registry.rendered import RenderedPrompt
+    from registry.prompts.rendered import RenderedPrompt
 
 _TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
 _DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})

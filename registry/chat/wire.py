@@ -10,7 +10,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from registry.rendered import RenderedPrompt
+    from registry.prompts.rendered import RenderedPrompt
 
 Item = dict[str, Any]
 

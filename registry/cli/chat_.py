@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from registry.chat.base import ProviderChat
     from registry.manager import Entry, RecipientSnapshot
-    from registry.rendered import RenderedPrompt
+    from registry.prompts.rendered import RenderedPrompt
 
 #: Provider -> its chat's class, in `registry.chat`.
 PROVIDERS = {"anthropic": "AnthropicChat", "openai": "OpenAIChat"}
@@ -116,7 +116,7 @@ def opening(
         RenderError: the values do not fit the prompt.
     """
     from registry.cli.render_ import typed
-    from registry.rendered import RenderedPrompt
+    from registry.prompts.rendered import RenderedPrompt
 
     if name is None:
         if words:

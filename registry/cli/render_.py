@@ -16,10 +16,10 @@ from registry.exceptions import RenderError
 from registry.frozen import thaw
 from registry.jsontext import parse_json
 from registry.loading.loader import load
-from registry.template_parts import nfc
+from registry.template.parts import nfc
 
 if TYPE_CHECKING:
-    from registry.prompts import Prompt
+    from registry.prompts.prompt import Prompt
     from registry.specs import InputSpec
 
 #: Wire format -> the method of a rendered prompt that gives it.

@@ -15,7 +15,7 @@ from registry.suggest import close
 
 if TYPE_CHECKING:
     from registry.manager import Entry, RecipientSnapshot
-    from registry.prompts import Prompt
+    from registry.prompts.prompt import Prompt
 
 
 @click.command("show")

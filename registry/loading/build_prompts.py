@@ -6,13 +6,13 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from registry.exceptions import DuplicatePrompt, TemplateError
-from registry.prompt_includes import include_problems
-from registry.prompts import Prompt, PromptSnapshot
+from registry.prompts.includes import include_problems
+from registry.prompts.prompt import Prompt, PromptSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from registry.prompts import Providers
+    from registry.prompts.prompt import Providers
     from registry.specs import InputSpec, PromptSpec
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from registry.diagnostics import Report
     from registry.manager import RecipientSnapshot
     from registry.progress import Listener
-    from registry.prompts import Prompt
+    from registry.prompts.prompt import Prompt
 
     Json = dict[str, Any]
     #: Called from any thread with a notification's method and parameters.

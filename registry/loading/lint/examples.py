@@ -9,7 +9,7 @@ import attrs
 from registry.exceptions import RenderError
 from registry.loading.lint.scene import INPUT_KEYS, list_of, table_of
 from registry.loading.lint.templates import messages_of, text_of
-from registry.prompt_includes import include_problems
+from registry.prompts.includes import include_problems
 from registry.specs import InputSpec, MessageSpec, PromptSpec
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from registry.diagnostics import Fault
     from registry.loading.lint.scene import Entry, Scene
-    from registry.prompts import Prompt
+    from registry.prompts.prompt import Prompt
 
 _TEXT_KEYS = frozenset({"as", "each", "file", "image", "role", "slot", "when"})
 
@@ -90,7 +90,7 @@ def _is_sound(scene: Scene, entry: Entry) -> bool:
 
 def _prompt(name: str, sound: Mapping[str, Entry], built: dict[str, Prompt]) -> Prompt | None:
     """Build a prompt and those it includes; None when one of them is in error."""
-    from registry.prompts import Prompt
+    from registry.prompts.prompt import Prompt
 
     if name not in built and name in sound:
         others = {other: _prompt(other, sound, built) for other in _included(sound[name])}

@@ -11,14 +11,14 @@ from registry.diagnostics import Fault, Path, Place
 from registry.loading.lint.scene import Entry, list_of, table_of
 from registry.suggest import nearest
 from registry.template import scan
-from registry.template_parts import nfc
+from registry.template.parts import nfc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from registry.documents import Document
     from registry.loading.lint.scene import Scene
-    from registry.template_parts import Placeholder
+    from registry.template.parts import Placeholder
 
 
 #: Keys of a message.

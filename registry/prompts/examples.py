@@ -9,7 +9,7 @@ import attrs
 from registry.exceptions import RenderError
 
 if TYPE_CHECKING:
-    from registry.prompts import Prompt
+    from registry.prompts.prompt import Prompt
 
 
 @attrs.frozen

@@ -1,7 +1,7 @@
 """Prompt templates: parsed once, rendered many times.
 
 A template is data: it has slots, presence sections and loops, and no way to reach an attribute, an index or
-a call. Values are put in once and never scanned again. ``registry.template_scan`` reads the text; the
+a call. Values are put in once and never scanned again. ``registry.template.scanner`` reads the text; the
 variables, the renderer and the lint rules all use that one reading.
 """
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from registry.exceptions import TemplateError
-from registry.template_parts import Each, If, Placeholder, Problem, Scan, Slot, line_and_column
-from registry.template_run import EMPTY, MAX_OUTPUT, Run
-from registry.template_scan import MAX_DEPTH, renamed, scan
+from registry.template.parts import Each, If, Placeholder, Problem, Scan, Slot, line_and_column
+from registry.template.run import EMPTY, MAX_OUTPUT, Run
+from registry.template.scanner import MAX_DEPTH, renamed, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from registry.template_parts import Node
+    from registry.template.parts import Node
 
 __all__ = [
     "MAX_DEPTH",

@@ -13,8 +13,8 @@ from typing import ClassVar
 import attrs
 
 from registry.diagnostics import Severity
-from registry.format_spec import SPEC_AND_END, is_usable
-from registry.template_parts import Each, If, Node, Placeholder, Problem, Scan, Slot, nfc
+from registry.template.format_spec import SPEC_AND_END, is_usable
+from registry.template.parts import Each, If, Node, Placeholder, Problem, Scan, Slot, nfc
 
 #: How deep sections may stand inside each other.
 MAX_DEPTH = 16

@@ -11,13 +11,13 @@ import attrs
 from registry.digests import digest_of, digest_of_texts
 from registry.exceptions import DuplicatePrompt, NoSuchPrompt
 from registry.frozen import thaw
-from registry.prompt_faults import Faults
-from registry.prompt_messages import MessageTemplate, slot_messages
-from registry.prompt_values import checked, complete, given, is_media, note_unexpected
-from registry.rendered import RenderedPrompt, text_of
+from registry.prompts.faults import Faults
+from registry.prompts.messages import MessageTemplate, slot_messages
+from registry.prompts.rendered import RenderedPrompt, text_of
+from registry.prompts.values import checked, complete, given, is_media, note_unexpected
 from registry.snapshots import Snapshot
 from registry.suggest import close
-from registry.template_parts import nfc
+from registry.template.parts import nfc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

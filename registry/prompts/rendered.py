@@ -37,7 +37,7 @@ class RenderedPrompt(FrozenList):
             RenderError: A file is given by its URL, which that interface does not take, or a system message
                 has an image or file.
         """
-        from registry.prompt_wire import openai
+        from registry.prompts.wire import openai
 
         return openai(self)
 
@@ -47,7 +47,7 @@ class RenderedPrompt(FrozenList):
         Raises:
             RenderError: A system message has an image or file.
         """
-        from registry.prompt_wire import anthropic
+        from registry.prompts.wire import anthropic
 
         return anthropic(self)
 
@@ -57,7 +57,7 @@ class RenderedPrompt(FrozenList):
         Raises:
             RenderError: A system message has an image or file.
         """
-        from registry.prompt_wire import gemini
+        from registry.prompts.wire import gemini
 
         return gemini(self)
 
@@ -66,7 +66,7 @@ class RenderedPrompt(FrozenList):
 
         That protocol knows the roles user and assistant only; messages of other roles are sent as the user's.
         """
-        from registry.prompt_wire import mcp
+        from registry.prompts.wire import mcp
 
         return mcp(self)
 

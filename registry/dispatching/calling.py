@@ -11,9 +11,9 @@ from registry.messages import Outcome, json_type
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from registry.dispatching.slots import Slot
     from registry.messages import Call
     from registry.recipient import Recipient
-    from registry.slots import Slot
 
 
 def bound(slot: Slot, call: Call) -> dict[str, Any] | None:

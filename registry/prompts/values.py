@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.frozen import thaw
-from registry.template_parts import nfc
-from registry.template_run import did_you_mean, is_encodable
+from registry.template.parts import nfc
+from registry.template.run import did_you_mean, is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from registry.prompt_faults import Faults
+    from registry.prompts.faults import Faults
     from registry.schema_check import Checker, SchemaFault
     from registry.specs import InputSpec
 

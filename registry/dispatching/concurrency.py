@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
     from typing import Any
 
-    from registry.slots import Slot
+    from registry.dispatching.slots import Slot
 
 
 #: The calls that the present code is inside of, one made from the other: the gates each passed, and its name.

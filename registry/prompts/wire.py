@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from registry.exceptions import RenderError
 from registry.frozen import thaw
-from registry.rendered import text_of
+from registry.prompts.rendered import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ def _declared(part: Json) -> Json:
     address = source.get("url", source.get("file_data")) if isinstance(source, dict) else None
     if not isinstance(address, str):
         return part
-    from registry.prompt_media import media_part
+    from registry.prompts.media import media_part
 
     try:
         made = media_part(kind, address)

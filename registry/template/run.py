@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from registry.exceptions import RenderError
 from registry.suggest import nearest
-from registry.template_parts import If, Slot, nfc
+from registry.template.parts import If, Slot, nfc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from registry.template_parts import Each, Node
+    from registry.template.parts import Each, Node
 
 #: Most code points of a rendered text.
 MAX_OUTPUT = 16 * 1024 * 1024

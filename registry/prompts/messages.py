@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from registry.exceptions import RenderError
-from registry.rendered import text_of
-from registry.role_prompts import ROLES
+from registry.prompts.rendered import text_of
+from registry.prompts.roles import ROLES
 from registry.suggest import nearest
 from registry.template import Template
-from registry.template_parts import Slot, nfc
-from registry.template_run import MAX_OUTPUT, Run, is_encodable
+from registry.template.parts import Slot, nfc
+from registry.template.run import MAX_OUTPUT, Run, is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from registry.prompt_faults import Faults
+    from registry.prompts.faults import Faults
     from registry.specs import MessageSpec
 
 Message = dict[str, Any]
@@ -137,7 +137,7 @@ class MessageTemplate:
     def _part(
         self, kind: str, template: Template, values: Mapping[str, Any], faults: Faults
     ) -> Iterator[Message]:
-        from registry.prompt_media import media_part
+        from registry.prompts.media import media_part
 
         name = _whole(template)
         try:

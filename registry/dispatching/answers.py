@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import attrs
 
 from registry.cutting import clean, cut
+from registry.dispatching.running import TimeIsUpError
 from registry.exceptions import InvalidArguments, InvalidMessage, NoSuchRecipient, RecipientFailed
 from registry.messages import STRUCTURED, Outcome
 from registry.redaction import hide
-from registry.running import TimeIsUpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from registry.slots import Slot
+    from registry.dispatching.slots import Slot
 
 #: How much of an exception's text is passed on, in characters.
 _MAX_TEXT = 4_000

@@ -1,0 +1,1 @@
+"""What `registry.dispatch` is made of: each step of a call, and what is kept for each recipient."""

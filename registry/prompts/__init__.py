@@ -1,0 +1,1 @@
+"""Prompts: the original role prompts, and those that files declare."""
