@@ -119,6 +119,35 @@ def test_an_item_is_what_its_own_loop_walks_through(template, wanted):
     assert wanted == [fault.code for fault in faults(prompt(template, LISTS))]
 
 
+VALUES = {"string": "'a'", "integer": "1", "number": "1.0", "boolean": "true"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "good"),
+    [
+        ("string", ".2f", False), ("string", ",", False), ("string", "05", True), ("string", ">9.3", True),
+        ("integer", "s", False), ("integer", "x", True), ("integer", ".1f", True), ("number", "d", True),
+        ("number", "s", False), ("boolean", "<7", True), ("boolean", "d", False),
+    ],
+)  # fmt: skip
+def test_a_format_fits_the_type_of_its_input(kind, spec, good):
+    """What could never be rendered is refused; what depends on the value is not."""
+    text = f"{{x:{spec}}}"
+    wanted = [] if good else [f"wrong-type prompts.p.template [{text}]"]
+    example = f"examples = [{{ inputs.x = {VALUES[kind]}, renders = '0' }}]\n"
+    assert wanted == found(prompt(text, f"x = {{ type = '{kind}' }}"))
+    assert (wanted or ["example-mismatch"]) == [
+        one.split(" ")[0] if good else one
+        for one in found(prompt(text, f"x = {{ type = '{kind}' }}", example))
+    ]
+
+
+def test_a_format_is_not_judged_by_a_type_that_does_not_exist():
+    """That is reported by itself."""
+    assert [] == found(prompt("{x:.2f}", "x = {}"))
+    assert [] == found(prompt("{x:.2f}", "x = { type = 'text' }"))
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"), [("{x}", ["needs-json"]), ("{x!json}", []), ("{#each x as y}{y}{/each}", [])]
 )
@@ -370,8 +399,8 @@ def test_line_breaks_at_the_end_are_pointed_out():
 
 def test_an_example_that_cannot_be_rendered_is_refused():
     """A format that does not fit the value is found by the example."""
-    more = "examples = [{ inputs = { name = 'Mia' }, renders = 'x' }]\n"
-    fault = only(prompt("{name:.2f}", "name = { type = 'string' }", more))
+    more = "examples = [{ inputs = { name = 1.5 }, renders = 'x' }]\n"
+    fault = only(prompt("{name:d}", "name = { type = 'number' }", more))
     assert ("example-mismatch", True) == (fault.code, "cannot be rendered" in fault.message)
 
 

@@ -9,20 +9,37 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Matches a spec from the closed list together with the brace that ends its placeholder.
 SPEC_AND_END = re.compile(
     r"(?:[^{}]?[<>=^])?[-+ ]?0?[0-9]{0,3}[,_]?(?:\.[0-9]{1,2})?[bcdeEfFgGnosxX%]?(?=\})",
 )
 
-#: One value for each family of types that reads specs in its own way.
-_SAMPLES: tuple[object, ...] = (0, 0.0, "")
+#: For each type of JSON that can be printed, what a declared prompt hands to the format.
+_SAMPLES: dict[str, tuple[object, ...]] = {
+    "boolean": ("true",),
+    "integer": (0,),
+    "null": ("null",),
+    "number": (0, 0.0),
+    "string": ("",),
+}
+#: For a type that does not exist, and is reported as such.
+_ANY: tuple[object, ...] = (0, 0.0, "")
 
 
 @functools.lru_cache(maxsize=512)
 def is_usable(spec: str) -> bool:
     """Return whether any number or text can be printed with this spec; ``,s`` for instance fits nothing."""
-    return any(_fits(sample, spec) for sample in _SAMPLES)
+    return can_print(spec, _SAMPLES)
+
+
+def can_print(spec: str, types: Iterable[str]) -> bool:
+    """Return whether a value of any of these JSON types may be printed with this spec, or is of none."""
+    return any(_fits(sample, spec) for kind in types for sample in _SAMPLES.get(kind, _ANY))
 
 
 def _fits(sample: object, spec: str) -> bool:

@@ -11,6 +11,7 @@ from registry.diagnostics import Fault, Path, Place
 from registry.loading.lint.scene import Entry, list_of, table_of
 from registry.suggest import nearest
 from registry.template import scan
+from registry.template.format_spec import can_print
 from registry.template.parts import nfc
 
 if TYPE_CHECKING:
@@ -218,6 +219,11 @@ def _fitting(piece: Piece, use: Placeholder, schema: dict[str, Any]) -> Iterator
             f"{shown} may be {' or '.join(sorted(types & {'array', 'object'}))}, which has no plain text"
         )
         yield piece.fault("needs-json", message, use.start, use.end, hint=hint)
+    elif use.spec and types and not can_print(use.spec, types):
+        kinds = " or ".join(sorted(types))
+        message = f"{shown} is of type {kinds}, which the format `{use.spec}` cannot print"
+        hint = "take the format away, or change the type of the input"
+        yield piece.fault("wrong-type", message, use.start, use.end, hint=hint)
     if use.form == "each" and types and "array" not in types:
         message = f"{shown} is no array, so there is nothing to walk through"
         yield piece.fault("wrong-type", message, use.start, use.end, hint="use {#if} to ask for its presence")
