@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from registry.specs import HttpBody, HttpOptions, RecipientSpec
 
 _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
-_AUTHORITY = re.compile(r"([A-Za-z0-9.\-\u0080-\U0010ffff]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+_AUTHORITY = re.compile(r"([^\x00-,/:-@\[-`{-\x7f]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 #: What is no part of a header's value: control characters but the tab.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 #: What the file may write into a URL as it is, besides letters and digits.

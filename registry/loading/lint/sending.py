@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _URL = re.compile(r"(?P<scheme>[^/?#]*?)(?P<slashes>://)(?P<host>[^/?#]*)(?P<rest>.*)\Z", re.DOTALL)
 #: Scheme and host, or what stands in their place.
 _ORIGIN = re.compile(r"(?:[^/?#]*://)?[^/?#]*")
-_HOST = re.compile(r"(?:[A-Za-z0-9.\-\u0080-\U0010ffff]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?\Z")
+#: Letters, digits, dots and dashes are all that is left when these are taken away.
+_HOST = re.compile(r"(?:[^\x00-,/:-@\[-`{-\x7f]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?\Z")
 #: Credentials that are known by their looks.
 _SECRET_VALUE = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AKIA[0-9A-Z]{16}"
