@@ -161,19 +161,18 @@ def test_cuts():
     assert (True, True) == (result.truncated, len(result.error.traceback) < 9000)
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
-        ("10**5000", "ValueError"),
-        ("{1: [-10**5000]}", "ValueError"),
-        ("a = []\nfor i in range(3000): a = [a]\na", "RecursionError"),
-    ],
-)
-def test_value_that_cannot_be_shown(code, kind):
+@pytest.mark.parametrize("code", ["10**5000", "{1: [-10**5000]}"])
+def test_value_that_cannot_be_shown(code):
     """A value that has no text is the code's error, as on every backend, and never this process's."""
     (result,) = run(code)
-    assert ("error", kind) == (result.status, result.error.type)
-    assert result.error.traceback.startswith(f"{kind}: ")
+    assert ("error", "ValueError") == (result.status, result.error.type)
+    assert result.error.traceback.startswith("ValueError: ")
+
+
+def test_value_that_is_nested_deeply():
+    """It is shown, or it is the code's error: some versions of Python print what others give up on."""
+    (result,) = run("a = []\nfor i in range(3000): a = [a]\na")
+    assert (result.status, result.error and result.error.type) in {("ok", None), ("error", "RecursionError")}
 
 
 def test_cancel(begun):
