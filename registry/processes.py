@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -145,8 +146,21 @@ async def _start(program: Program, *streams: _Pipe) -> asyncio.subprocess.Proces
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "an argument has a NUL character"
+            reason = _reason(error, program)
             raise RecipientFailed(f"{program.argv[0]!r} cannot be started: {reason}") from None
+
+
+def _reason(error: OSError | ValueError, program: Program) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "an argument has half a surrogate pair, which is no character"
+    if not isinstance(error, OSError):
+        return "an argument has a NUL character"
+    name = program.argv[0]
+    # The system says so of a program that is nowhere, too, if one folder of the path may not be looked into.
+    elsewhere = isinstance(error, PermissionError) and os.sep not in name
+    if elsewhere and shutil.which(name, os.F_OK, program.env.get("PATH")) is None:
+        return "No such file or directory"
+    return error.strerror or str(error)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

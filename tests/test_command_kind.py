@@ -85,7 +85,7 @@ def test_any_text_arrives_as_it_is(text):
         (["surely-no-such-program"], {}, "'surely-no-such-program' cannot be started: No such file"),
         (["/"], {}, "cannot be started: Permission denied"),
         ([*SHOW, "{x}"], {"x": "a\0b"}, "an argument has a NUL character"),
-        ([*SHOW, "{x}"], {"x": "\ud800"}, "cannot be started"),
+        ([*SHOW, "{x}"], {"x": "\ud800"}, "cannot be started: an argument has half a surrogate pair"),
         ([*SHOW, "{x}"], {"x": "a" * 3_000_000}, "Argument list too long"),
     ],
 )
@@ -93,6 +93,19 @@ def test_what_cannot_be_started_is_an_error(argv, arguments, reason):
     """The text names the program and the reason, and no value."""
     with pytest.raises(RecipientFailed, match=reason):
         run(argv, arguments)
+
+
+def test_a_closed_folder_of_the_path_hides_no_missing_program(monkeypatch):
+    """The system's answer is about the folder; the text says what is wrong with the program."""
+
+    async def refused(*_argv, **_options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", refused)
+    with pytest.raises(RecipientFailed, match="'surely-no-such-program' cannot be started: No such file"):
+        run(["surely-no-such-program"])
+    with pytest.raises(RecipientFailed, match="cannot be started: Permission denied"):
+        run([sys.executable])
 
 
 def test_the_program_runs_in_the_registrys_folder(tmp_path):

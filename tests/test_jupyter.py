@@ -72,9 +72,8 @@ def test_failures_that_are_not_told():
         "raise ValueError('\\ud800')", "raise ExceptionGroup('g', [KeyError(1)])", "\0"
     )
     assert ["error"] * 3 == [result.status for result in (surrogate, group, null)]
-    assert ("UnicodeEncodeError", "ExceptionGroup", "SyntaxError") == (
-        surrogate.error.type, group.error.type, null.error.type,
-    )  # fmt: skip
+    assert ("UnicodeEncodeError", "ExceptionGroup") == (surrogate.error.type, group.error.type)
+    assert null.error.type in {"SyntaxError", "ValueError"}  # before 3.11.4
     assert "ExceptionGroup: g (1 sub-exception)\n" == group.error.traceback
     assert "null bytes" in null.error.traceback
 
