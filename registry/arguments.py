@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,7 +20,7 @@ from registry.exceptions import InvalidArguments
 from registry.frozen import thaw
 from registry.jsontext import NotJsonError, is_suspicious, parse_json
 from registry.messages import json_type
-from registry.references import resolver
+from registry.references import objects_in, resolver
 from registry.schema_check import CLOSING, MAX_DEPTH, MAX_FAULTS, SchemaFault, not_json, path_text
 
 if TYPE_CHECKING:
@@ -126,17 +126,6 @@ def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"properties": {}, **schema, CLOSING[composes]: False}
 
 
-def _schemas(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every object inside a schema."""
-    if isinstance(value, Mapping):
-        yield value
-        for item in value.values():
-            yield from _schemas(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _schemas(item)
-
-
 def _is_secret(schema: Mapping[str, Any]) -> bool:
     return schema.get("writeOnly") is True or schema.get("format") == "password"
 
@@ -223,7 +212,7 @@ def _compile(schema: Mapping[str, Any], *, nulls: bool) -> Binding:
         for name, part in properties.items()
         if isinstance(part, Mapping) and "default" in part
     ]
-    parts = list(_schemas(schema))
+    parts = list(objects_in(schema))
     inner = sum("default" in part for part in parts) > len(defaults)
     coercer = Coercer(told, _parse_inner, _matcher())
     return Binding(

@@ -19,7 +19,7 @@ def resolver(root: Schema) -> Callable[[str], Schema | bool | None]:
 
     @functools.cache
     def names() -> dict[str, Schema] | None:
-        nodes = list(_objects(root))
+        nodes = list(objects_in(root))
         if any(map(_has_address, nodes[1:])):
             return None
         return {
@@ -55,13 +55,15 @@ def _pointed(root: Schema, pointer: str) -> Schema | bool | None:
     return found if isinstance(found, (Mapping, bool)) else None
 
 
-def _objects(value: Any) -> Iterator[Schema]:
+def objects_in(value: Any) -> Iterator[Schema]:
     """Yield every object inside a schema, itself first."""
     if isinstance(value, Mapping):
         yield value
-    for item in value.values() if isinstance(value, Mapping) else value:
-        if isinstance(item, (Mapping, list, tuple)):
-            yield from _objects(item)
+        for item in value.values():
+            yield from objects_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from objects_in(item)
 
 
 def _has_address(node: Schema) -> bool:
