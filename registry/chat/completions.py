@@ -36,8 +36,8 @@ def raise_error(event: Item) -> None:
 class _Fold(Fold):
     text: list[str] = attrs.field(factory=list)
     calls: list[Item] = attrs.field(factory=list)
-    #: Place in `calls` by the index that the server gives.
-    places: dict[Any, int] = attrs.field(factory=dict)
+    #: The call that the last piece with an index of the server's belonged to.
+    by_index: dict[Any, Item] = attrs.field(factory=dict)
     reason: str | None = None
     usage: Any = None
 
@@ -59,7 +59,7 @@ class _Fold(Fold):
         """Add a piece of a call: the first piece of each has the name, all have some of the arguments."""
         index, call_id = part.get("index"), part.get("id") or ""
         function = part.get("function") or {}
-        call = self.calls[self.places[index]] if index in self.places else None
+        call = self.by_index.get(index)
         if call is not None and call_id and call["id"] and call_id != call["id"]:
             # Some servers give no index, or all calls the same one; then another id is another call.
             call = next((known for known in self.calls if known["id"] == call_id), None)
@@ -69,7 +69,7 @@ class _Fold(Fold):
         if call is None:
             call = {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
             self.calls.append(call)
-        self.places[index] = next(place for place, known in enumerate(self.calls) if known is call)
+        self.by_index[index] = call
         call["id"] = call["id"] or call_id
         call["function"]["name"] = call["function"]["name"] or function.get("name") or ""
         call["function"]["arguments"] += _arguments(function)
