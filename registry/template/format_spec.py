@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
 #: Matches a spec from the closed list together with the brace that ends its placeholder.
 SPEC_AND_END = re.compile(
@@ -27,19 +27,22 @@ _SAMPLES: dict[str, tuple[object, ...]] = {
     "number": (0, 0.0),
     "string": ("",),
 }
-#: For a type that does not exist, and is reported as such.
-_ANY: tuple[object, ...] = (0, 0.0, "")
 
 
 @functools.lru_cache(maxsize=512)
 def is_usable(spec: str) -> bool:
     """Return whether any number or text can be printed with this spec; ``,s`` for instance fits nothing."""
-    return can_print(spec, _SAMPLES)
+    return can_print(spec, _SAMPLES.keys())
 
 
-def can_print(spec: str, types: Iterable[str]) -> bool:
-    """Return whether a value of any of these JSON types may be printed with this spec, or is of none."""
-    return any(_fits(sample, spec) for kind in types for sample in _SAMPLES.get(kind, _ANY))
+def can_print(spec: str, types: AbstractSet[str]) -> bool:
+    """Return whether a value of any of these JSON types may be printed with this spec.
+
+    Of a type that does not exist nothing is said: that is reported by itself.
+    """
+    if not types <= _SAMPLES.keys():
+        return True
+    return any(_fits(sample, spec) for kind in types for sample in _SAMPLES[kind])
 
 
 def _fits(sample: object, spec: str) -> bool:
